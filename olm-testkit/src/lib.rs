@@ -7,6 +7,7 @@
 //! - [`operators`]: the real binaries of this workspace as child processes of a test;
 //! - [`peer`]: programs of OLM v0 that ours are compared with;
 //! - [`registry`]: catalogs that are served, and change;
+//! - [`catalog_reader`]: a client that reads a catalog meanwhile;
 //! - [`kubectl`]: the real kubectl;
 //! - [`packages`]: the packages API of an operator beside the cluster;
 //! - [`stand_in`]: servers of test operators where no container runs;
@@ -26,6 +27,7 @@
 
 pub mod audit;
 pub mod builders;
+pub mod catalog_reader;
 pub mod cluster;
 pub mod collector;
 pub mod deploy;

@@ -7,6 +7,7 @@ use clap::Args;
 use olm_lifecycle::catalog_source::hosting::{PortRange, Scope};
 use olm_lifecycle::catalog_source::registry::whole_bytes;
 
+use super::image_limits::{ImageLimit, limits, parse_limit};
 use crate::hosting::{CatalogServer, HostOptions};
 use crate::unpack::NamespacedName;
 
@@ -39,6 +40,16 @@ pub struct HostingFlags {
     #[arg(long = "catalogs-address")]
     pub catalogs_address: Option<IpAddr>,
 
+    /// Where other replicas are reached, POD-ADDRESS=ADDRESS, separated by commas: for tests on a machine where
+    /// addresses of Pods lead nowhere.
+    #[arg(long = "catalogs-replica-addresses", value_delimiter = ',', hide = true,
+        value_parser = parse_pair)]
+    pub catalogs_replica_addresses: Vec<(IpAddr, IpAddr)>,
+
+    /// Other bounds on images of catalogs, LIMIT=NUMBER, separated by commas: for tests with small images.
+    #[arg(long = "catalogs-limits", value_delimiter = ',', hide = true, value_parser = parse_limit)]
+    pub catalogs_limits: Vec<ImageLimit>,
+
     /// Secret (NAMESPACE/NAME) with credentials for the images of global catalogs and their bundles,
     /// where the operator pulls them itself.
     #[arg(long = "global-pull-secret")]
@@ -65,8 +76,19 @@ impl HostingFlags {
             bytes: self.catalogs_dir_size,
             ports: self.catalogs_ports,
             address: self.catalogs_address,
+            limits: limits(&self.catalogs_limits),
+            // Kubernetes names the host of a Pod after it.
+            pod: std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty()),
+            replica_addresses: self.catalogs_replica_addresses.iter().copied().collect(),
         })
     }
+}
+
+/// Parses two addresses.
+fn parse_pair(text: &str) -> Result<(IpAddr, IpAddr), String> {
+    let parse = |text: &str| text.parse::<IpAddr>().map_err(|error| format!("{text:?}: {error}"));
+    let (from, to) = text.split_once('=').ok_or_else(|| format!("there is no = in {text:?}"))?;
+    Ok((parse(from)?, parse(to)?))
 }
 
 /// Parses a quantity of bytes as Kubernetes writes it, for example `6Gi`.

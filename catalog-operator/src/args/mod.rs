@@ -5,6 +5,7 @@
 
 mod duration;
 mod hosting;
+mod image_limits;
 
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use crate::unpack::Unpacker;
 
 pub use duration::{DurationError, parse_duration};
 pub use hosting::HostingFlags;
+pub use image_limits::ImageLimit;
 
 /// Installs and upgrades operators from catalogs.
 #[derive(Clone, Debug, Parser)]

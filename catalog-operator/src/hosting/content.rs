@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use olm_catalog::fbc::ReadLimits;
-use olm_catalog::image::Limits;
 use olm_catalog::index::Index;
 use olm_catalog::store::{CatalogStore, Held, PullError, PullOptions, Pulled, confirm, pull};
 use olm_kit::tasks::blocking;
@@ -27,6 +26,7 @@ pub(super) async fn restore(shared: &Shared, hosted: &Hosted, target: &Target) {
         digest: record.digest.clone(),
         folder: target.folder.clone(),
     });
+    let started = std::time::Instant::now();
     let (store, key) = (shared.store.clone(), hosted.key.clone());
     let found = blocking(move || {
         let had = store.recorded(&key)?;
@@ -36,8 +36,10 @@ pub(super) async fn restore(shared: &Shared, hosted: &Hosted, target: &Target) {
         all.into_iter().flatten().find_map(|held| open(&store, &held).map(|found| (held, found)))
     });
     let Ok(Some((held, (index, pulled_at)))) = found.await else { return };
-    tracing::info!(catalog = %hosted.key, digest = held.digest, "catalog is served from the disk");
+    let digest = held.digest.clone();
     show(shared, hosted, held, index, pulled_at, None).await;
+    let seconds = started.elapsed().as_secs_f64();
+    tracing::info!(catalog = %hosted.key, digest, seconds, "catalog is served from the disk");
 }
 
 /// Gets the content of a digest.
@@ -124,7 +126,7 @@ async fn pulled(
         catalog: hosted.key.clone(),
         content: held.clone(),
         keychain: shared.secrets.keychain(&wanted.account).await,
-        limits: Limits::CATALOG,
+        limits: shared.options.limits,
         read: ReadLimits::BESIDE,
         time: PullOptions::TIME,
     };
@@ -141,7 +143,6 @@ async fn show(
     pulled_at: Timestamp,
     snapshot: Option<olm_catalog::snapshot::CatalogSnapshot>,
 ) {
-    let index = Arc::new(index);
     let content = HostedContent {
         image: held.image.clone(),
         digest: held.digest.clone(),
@@ -149,8 +150,10 @@ async fn show(
         pulled_at,
     };
     shared.metrics.shown(&hosted.key, pulled_at);
-    hosted.show(content, Arc::clone(&index), snapshot);
-    shared.ports.show(&hosted.key, index);
+    hosted.show(content, Arc::new(index), snapshot);
+    if let Some(served) = hosted.served() {
+        shared.ports.show(&hosted.key, &served);
+    }
     let (store, key) = (shared.store.clone(), hosted.key.clone());
     let recorded = blocking(move || store.record(&key, &held)).await;
     if !matches!(recorded, Ok(Ok(()))) {

@@ -8,7 +8,7 @@ use olm_catalog::snapshot::CatalogSnapshot;
 use olm_catalog::store::StoredCatalog;
 use olm_kit::tasks::{Cause, Pauses, Restart, Task, restarted};
 use olm_lifecycle::catalog_source::hosting::{
-    HostedContent, PullFailure, Pulling, Resolved, Target,
+    HostedContent, PullFailure, Pulling, Resolved, Target, content_name,
 };
 use olm_types::bundle::CatalogKey;
 use olm_types::reasons::catalog_source::INTERNAL_ERROR;
@@ -35,9 +35,18 @@ pub(super) struct Hosted {
     task: Mutex<Option<Task>>,
 }
 
+/// What clients of a catalog get.
+#[derive(Clone)]
+pub(super) struct Served {
+    pub(super) index: Arc<Index>,
+    /// The name of the content.
+    pub(super) content: String,
+}
+
 struct State {
     since: jiff::Timestamp,
     content: Option<HostedContent>,
+    served: Option<Served>,
     resolved: Option<Resolved>,
     failure: Option<PullFailure>,
     /// Whether it was tried to get the content that counts.
@@ -52,6 +61,7 @@ impl Hosted {
             state: Mutex::new(State {
                 since: clock::now(),
                 content: None,
+                served: None,
                 resolved: None,
                 failure: None,
                 tried: false,
@@ -91,8 +101,8 @@ impl Hosted {
         Arc::clone(&self.catalog) as Arc<_>
     }
 
-    pub(super) fn index(&self) -> Option<Arc<Index>> {
-        self.catalog.index()
+    pub(super) fn served(&self) -> Option<Served> {
+        self.state().served.clone()
     }
 
     pub(super) fn tried(&self) -> bool {
@@ -134,7 +144,9 @@ impl Hosted {
         index: Arc<Index>,
         snapshot: Option<CatalogSnapshot>,
     ) {
+        let name = content_name(&self.key.namespace, &self.key.name, &content);
         let mut state = self.state();
+        state.served = Some(Served { index: Arc::clone(&index), content: name });
         state.content = Some(content);
         state.failure = None;
         state.tried = true;

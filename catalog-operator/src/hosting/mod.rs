@@ -11,12 +11,14 @@
 
 mod content;
 mod hosted;
+mod peers;
 mod ports;
 mod pull_locks;
 mod stores;
 mod target;
 mod work;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,10 +28,10 @@ use clap::ValueEnum;
 use dashmap::DashMap;
 use kube::ResourceExt;
 use olm_catalog::connection::CatalogConnection;
-use olm_catalog::image::Registry;
+use olm_catalog::image::{Limits, Registry};
 use olm_catalog::store::CatalogStore;
 use olm_lifecycle::catalog_source::hosting::{
-    HostedContent, PortRange, PullFailure, Record, Scope,
+    HostedContent, PortRange, PullFailure, Record, Replica, Scope, content_name, is_listed,
 };
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
@@ -40,6 +42,7 @@ use crate::metrics::HostingMetrics;
 use crate::slots::{Most, Slots};
 use crate::unpack::{Account, PullSecrets};
 use hosted::{Hosted, Wanted};
+use peers::{Peers, Question};
 use ports::Ports;
 use pull_locks::PullLocks;
 
@@ -49,6 +52,10 @@ pub use stores::HostingStores;
 const PULLS: usize = 2;
 /// The same by namespaces: other namespaces leave a place to global catalogs.
 const PULLS_BY_NAMESPACE: Most = Most { each: 1, all: 1, global: PULLS };
+
+/// What is logged where another process uses the folder, which is fine as long as all of them run.
+const SHARED: &str = "another process keeps its catalogs in this folder, too; a volume of several replicas has to be \
+    ReadWriteMany: with ReadWriteOnce, a replica on another node does not start";
 
 /// What serves catalogs of images (`--catalogs`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -75,6 +82,12 @@ pub struct HostOptions {
     pub ports: PortRange,
     /// At which address; at all of this machine when this is none.
     pub address: Option<IpAddr>,
+    /// Bounds on their images.
+    pub limits: Limits,
+    /// The name of this replica's Pod.
+    pub pod: Option<String>,
+    /// Where replicas are reached whose Pods have an address that leads nowhere.
+    pub replica_addresses: BTreeMap<IpAddr, IpAddr>,
 }
 
 /// Hosts catalogs. Clones share everything.
@@ -91,6 +104,7 @@ struct Shared {
     pull_locks: PullLocks,
     hosted: DashMap<CatalogKey, Arc<Hosted>>,
     ports: Ports,
+    peers: Peers,
     metrics: HostingMetrics,
     /// Called when something about a catalog changed; must be quick.
     changed: Box<dyn Fn(&CatalogKey) + Send + Sync>,
@@ -120,11 +134,15 @@ impl Host {
         let store = CatalogStore::open(&options.folder, options.bytes)
             .context("cannot keep catalogs; --catalogs-dir names a folder for them")?;
         metrics.stored(store.bytes());
+        if store.was_in_use() {
+            tracing::info!(folder = %options.folder.display(), "{SHARED}");
+        }
         Ok(Self(Arc::new(Shared {
             slots: Slots::new(&options.global_namespace, PULLS_BY_NAMESPACE),
             pulls: Arc::new(Semaphore::new(PULLS)),
             pull_locks: PullLocks::default(),
             ports: Ports::new(options.ports, options.address),
+            peers: Peers::default(),
             hosted: DashMap::new(),
             changed: Box::new(changed),
             options,
@@ -160,6 +178,7 @@ impl Host {
     pub fn release(&self, key: &CatalogKey) {
         if let Some((_, hosted)) = self.0.hosted.remove(key) {
             hosted.stop();
+            self.0.peers.forget(key);
             self.0.ports.close(key);
             self.0.metrics.forget(key);
         }
@@ -182,13 +201,44 @@ impl Host {
 
     /// Serves the content of a catalog at a port, if it has some.
     pub async fn serve(&self, key: &CatalogKey, port: u16) {
-        let index = || self.0.hosted.get(key).and_then(|hosted| hosted.index());
-        let Some(found) = index() else { return };
+        let served = || self.0.hosted.get(key).and_then(|hosted| hosted.served());
+        let Some(found) = served() else { return };
         self.0.ports.serve(key, port, found).await;
         // It may have got other content meanwhile.
-        if let Some(found) = index() {
-            self.0.ports.show(key, found);
+        if let Some(found) = served() {
+            self.0.ports.show(key, &found);
         }
+    }
+
+    /// Which of these replicas serve the content of a catalog, as far as they say so. They are asked from now on;
+    /// `listed` are those to which clients are sent.
+    pub fn serving(
+        &self,
+        key: &CatalogKey,
+        (content, port): (&HostedContent, u16),
+        mut replicas: Vec<Replica>,
+        listed: &BTreeSet<IpAddr>,
+    ) -> Vec<Replica> {
+        let content = content_name(&key.namespace, &key.name, content);
+        let is_own = |replica: &Replica| self.0.options.pod.as_ref() == Some(&replica.name);
+        let others = replicas.iter().filter(|replica| !is_own(replica));
+        let addresses = others.map(|replica| replica.address).collect();
+        let question = Question { content, port, addresses };
+        let heard = self.0.peers.ask(&self.0, key, &question);
+        for replica in &mut replicas {
+            replica.serves = if is_own(replica) {
+                self.0.ports.has(key, port, &question.content)
+            } else {
+                let heard = heard.get(&replica.address).copied().unwrap_or_default();
+                is_listed(heard, listed.contains(&replica.address))
+            };
+        }
+        replicas
+    }
+
+    /// Other replicas are not asked about a catalog any more.
+    pub fn ask_no_more(&self, key: &CatalogKey) {
+        self.0.peers.forget(key);
     }
 
     /// Serves no catalog any more, and waits until calls under way have ended.
@@ -223,6 +273,7 @@ impl Host {
         all.sort_by(|(a, _), (b, _)| a.cmp(b));
         let (taken, limit) = self.0.store.bytes();
         let catalogs: Value = all.into_iter().map(|(key, dump)| (key.to_string(), dump)).collect();
-        json!({"catalogs": catalogs, "bytes": taken, "limit": limit, "ports": self.0.ports.dump()})
+        json!({"catalogs": catalogs, "bytes": taken, "limit": limit, "ports": self.0.ports.dump(),
+            "replicas": self.0.peers.dump()})
     }
 }

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use olm_catalog::index::Index;
 use olm_catalog::registry::server::{ServerOptions, SwitchedServer};
 use olm_kit::tasks::contained;
 use olm_lifecycle::catalog_source::hosting::{PortRange, choose_port};
@@ -15,6 +14,8 @@ use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::time::sleep;
+
+use super::hosted::Served;
 
 /// How a catalog is served beside all that this process does otherwise.
 const OPTIONS: ServerOptions = ServerOptions {
@@ -49,20 +50,20 @@ struct State {
 /// A catalog that is served.
 struct Open {
     port: u16,
-    index: Arc<Index>,
+    served: Served,
     server: SwitchedServer,
     /// Since when it is about to end.
     closing: Option<Instant>,
 }
 
 impl Open {
-    fn serves(&self, index: &Arc<Index>) -> bool {
-        Arc::ptr_eq(&self.index, index)
+    fn serves(&self, served: &Served) -> bool {
+        Arc::ptr_eq(&self.served.index, &served.index) && self.served.content == served.content
     }
 
-    fn show(&mut self, index: Arc<Index>) {
-        self.index = Arc::clone(&index);
-        self.server.show(index);
+    fn show(&mut self, served: &Served) {
+        self.served = served.clone();
+        self.server.show(Arc::clone(&served.index) as Arc<_>, &served.content);
     }
 }
 
@@ -89,7 +90,7 @@ impl Ports {
     }
 
     /// Serves a catalog at a port of the range, in place of where it was served before.
-    pub(super) async fn serve(&self, key: &CatalogKey, port: u16, index: Arc<Index>) {
+    pub(super) async fn serve(&self, key: &CatalogKey, port: u16, served: Served) {
         if self.stays_open(key, port) || !self.range.all().contains(&port) {
             return;
         }
@@ -103,19 +104,26 @@ impl Ports {
             }
         };
         let server = SwitchedServer::start(&format!("server of catalog {key}"), listener, OPTIONS);
-        server.show(Arc::clone(&index) as Arc<_>);
+        server.show(Arc::clone(&served.index) as Arc<_>, &served.content);
         let mut state = self.state();
         state.failed.remove(key);
         state.chosen.insert(key.clone(), port);
-        state.open.insert(key.clone(), Open { port, index, server, closing: None });
+        state.open.insert(key.clone(), Open { port, served, server, closing: None });
         tracing::info!(catalog = %key, port, "catalog is served for gRPC clients");
     }
 
     /// Serves newer content, where the catalog is served.
-    pub(super) fn show(&self, key: &CatalogKey, index: Arc<Index>) {
-        if let Some(open) = self.state().open.get_mut(key).filter(|open| !open.serves(&index)) {
-            open.show(index);
+    pub(super) fn show(&self, key: &CatalogKey, served: &Served) {
+        if let Some(open) = self.state().open.get_mut(key).filter(|open| !open.serves(served)) {
+            open.show(served);
         }
+    }
+
+    /// Whether a catalog is served at a port, with this content.
+    pub(super) fn has(&self, key: &CatalogKey, port: u16, content: &str) -> bool {
+        let state = self.state();
+        let open = state.open.get(key).filter(|open| open.port == port);
+        open.is_some_and(|open| open.served.content == content)
     }
 
     /// Whether it is served there already; it is not about to end any more.

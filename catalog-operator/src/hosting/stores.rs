@@ -75,7 +75,7 @@ impl HostingStores {
         });
     }
 
-    /// The Pods of this operator that have an address.
+    /// The Pods of this operator that have an address; what they serve is not known here.
     pub fn replicas(&self) -> Vec<Replica> {
         self.replicas.list().iter().filter_map(|pod| replica(pod)).collect()
     }
@@ -119,6 +119,7 @@ fn replica(pod: &Pod) -> Option<Replica> {
         node: pod.spec.as_ref().and_then(|spec| spec.node_name.clone()),
         ready: conditions.any(|found| found.type_ == READY && found.status == "True"),
         terminating: pod.metadata.deletion_timestamp.is_some(),
+        serves: false,
         namespace: pod.namespace().unwrap_or_default(),
         name: pod.name_any(),
     })

@@ -27,6 +27,9 @@ use crate::unpack::Unpacker;
 /// Between two looks at the files. The kubelet exchanges them within a minute or two.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// Between two looks for kinds that the cluster did not have.
+const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
+
 /// OpenShift's kinds about mirrors.
 const SETS: [(&str, MirrorSet); 2] =
     [("ImageDigestMirrorSet", MirrorSet::Digests), ("ImageTagMirrorSet", MirrorSet::Tags)];
@@ -69,29 +72,26 @@ pub(super) async fn follow(args: &Args, registry: &Registry, client: &Client, ta
         return;
     }
     let changed = Arc::new(Notify::new());
-    let sets = sets(client, tasks, &changed).await;
+    let mut sets = MirrorSets::new(client, tasks, &changed);
+    sets.look().await;
     let (files, registry, token) = (Files::of(args), registry.clone(), tasks.token());
     tasks.spawn("rules about registries", async move {
         tokio::select! {
-            () = apply(&files, &sets, &registry, &changed) => {}
+            () = apply(&files, &mut sets, &registry, &changed) => {}
             () = token.cancelled() => {}
         }
     });
 }
 
 /// Applies what changed, for ever.
-async fn apply(
-    files: &Files,
-    sets: &[(MirrorSet, Store<DynamicObject>)],
-    registry: &Registry,
-    changed: &Notify,
-) {
+async fn apply(files: &Files, sets: &mut MirrorSets, registry: &Registry, changed: &Notify) {
     let mut known = files.read().unwrap_or_default();
     let mut rules = known.rules().unwrap_or_default();
     loop {
-        registry.mirror(sets.iter().fold(rules.clone(), with));
+        registry.mirror(sets.watched.iter().fold(rules.clone(), with));
         tokio::select! {
             () = changed.notified() => {}
+            () = sets.until_another(), if !sets.is_complete() => {}
             content = until_other(files, &known) => {
                 if content.authorities != known.authorities {
                     report("authorities", registry.trust(&content.authorities));
@@ -133,31 +133,66 @@ fn report<E: std::fmt::Display>(what: &str, result: Result<(), E>) {
     }
 }
 
-/// Watches the kinds that the cluster has.
-async fn sets(
-    client: &Client,
-    tasks: &Tasks,
-    changed: &Arc<Notify>,
-) -> Vec<(MirrorSet, Store<DynamicObject>)> {
-    let kinds = ApiKinds::new(client.clone());
-    let mut watched = Vec::new();
-    for (kind, set) in SETS {
-        let found = match kinds.resolve("config.openshift.io", "v1", kind).await {
-            Ok(Some(found)) => found,
-            Ok(None) => continue,
-            Err(error) => {
-                tracing::warn!(kind, %error, "it is not known whether there are mirror sets");
+/// Mirror sets of the kinds that the cluster has by now.
+struct MirrorSets {
+    client: Client,
+    kinds: ApiKinds,
+    tasks: Tasks,
+    changed: Arc<Notify>,
+    watched: Vec<(MirrorSet, Store<DynamicObject>)>,
+}
+
+impl MirrorSets {
+    fn new(client: &Client, tasks: &Tasks, changed: &Arc<Notify>) -> Self {
+        Self {
+            client: client.clone(),
+            kinds: ApiKinds::new(client.clone()),
+            tasks: tasks.clone(),
+            changed: Arc::clone(changed),
+            watched: Vec::new(),
+        }
+    }
+
+    /// Whether all kinds are watched.
+    fn is_complete(&self) -> bool {
+        self.watched.len() >= SETS.len()
+    }
+
+    /// Returns when the cluster has one of the kinds that it did not have.
+    async fn until_another(&mut self) {
+        let before = self.watched.len();
+        while self.watched.len() == before {
+            sleep(LOOK_FOR_KINDS).await;
+            self.look().await;
+        }
+    }
+
+    /// Watches the kinds that the cluster has.
+    async fn look(&mut self) {
+        for (kind, set) in SETS {
+            if self.watched.iter().any(|(known, _)| *known == set) {
                 continue;
             }
-        };
-        let gvk = GroupVersionKind::gvk("config.openshift.io", "v1", kind);
-        let resource = ApiResource::from_gvk_with_plural(&gvk, &found.resource.plural);
-        let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
-        let changed = Arc::clone(changed);
-        let watch = Watch::dynamic(api, resource, Config::default());
-        watched.push((set, watch.on_change(move |_| changed.notify_one()).start(tasks)));
+            match self.kinds.resolve("config.openshift.io", "v1", kind).await {
+                Ok(Some(found)) => self.watch(kind, set, &found.resource.plural),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(kind, %error, "it is not known whether there are mirror sets");
+                }
+            }
+        }
     }
-    watched
+
+    fn watch(&mut self, kind: &'static str, set: MirrorSet, plural: &str) {
+        let gvk = GroupVersionKind::gvk("config.openshift.io", "v1", kind);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, plural);
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
+        let changed = Arc::clone(&self.changed);
+        let watch = Watch::dynamic(api, resource, Config::default());
+        let store = watch.on_change(move |_| changed.notify_one()).start(&self.tasks);
+        self.watched.push((set, store));
+        tracing::info!(kind, "mirrors of this kind are followed");
+    }
 }
 
 impl Files {

@@ -13,6 +13,7 @@
 //! ```text
 //! content/KEY/catalog.index   the index
 //! catalogs/HASH.json          which content a CatalogSource has, and had before
+//! in-use                      locked, together with others, by each process that uses the folder
 //! pulling/…                   what is being pulled, locked by whoever pulls it
 //! ```
 
@@ -25,6 +26,7 @@ mod shared;
 mod space;
 #[cfg(test)]
 mod tests;
+mod users;
 mod workspace;
 
 use std::collections::BTreeSet;
@@ -39,6 +41,7 @@ use olm_types::bundle::CatalogKey;
 use crate::index::Index;
 use recorded::Records;
 use space::Space;
+use users::Users;
 use workspace::Workspace;
 
 pub use connection::StoredCatalog;
@@ -57,6 +60,7 @@ pub struct CatalogStore {
     space: Arc<Space>,
     /// Held while content comes or goes.
     changing: Arc<Mutex<()>>,
+    users: Arc<Users>,
 }
 
 impl CatalogStore {
@@ -72,9 +76,15 @@ impl CatalogStore {
         }
         workspace::remove_abandoned(&root.join("pulling"))?;
         let (space, changing) = (Arc::new(Space::new(limit)), Arc::default());
-        let store = Self { root: root.to_owned(), space, changing };
+        let users = Arc::new(Users::join(root));
+        let store = Self { root: root.to_owned(), space, changing, users };
         store.measure()?;
         Ok(store)
+    }
+
+    /// Whether another process used the folder already: its volume is one of several replicas.
+    pub fn was_in_use(&self) -> bool {
+        self.users.others
     }
 
     /// The index of a content, after a look at every byte of it; none when it is not here. One that is

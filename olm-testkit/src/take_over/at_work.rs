@@ -1,5 +1,6 @@
 //! OLM v0 at work.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -28,6 +29,11 @@ impl BesideV0 {
     /// Where the way to Services listens.
     pub fn proxy_url(&self) -> String {
         self.proxy.url()
+    }
+
+    /// Has v0 reach a Service of OLM's namespace at this address ([`ServiceProxy::route`]).
+    pub fn route(&self, service: &str, address: SocketAddr) {
+        self.proxy.route(service, OLM_NAMESPACE, address);
     }
 }
 

@@ -13,12 +13,17 @@ use kube::api::{Api, PostParams};
 use olm_types::api::{CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription};
 
 use crate::builders::{self, Bundle, CatalogDir, Package, csv};
+use crate::oci::server::ImageRegistry;
+use crate::oci::{self, CONFIGS};
 use crate::operators::{Binaries, OLM_NAMESPACE};
 use crate::process::Running;
 use crate::wait;
 
 /// Name of the CatalogSource, and of its Service.
 const NAME: &str = "shelf";
+
+/// The registry in the name of its image.
+const REGISTRY: &str = "registry.example.com";
 
 /// The namespace of the operator that comes from it, and its package.
 const PACKAGE: &str = "kettle";
@@ -29,8 +34,9 @@ const PORT: u16 = 50_051;
 /// What the Pod of the catalog would serve, until dropped.
 #[derive(Debug)]
 pub struct ImageCatalog {
-    _content: CatalogDir,
+    content: CatalogDir,
     running: Running,
+    address: SocketAddr,
 }
 
 impl ImageCatalog {
@@ -42,12 +48,34 @@ impl ImageCatalog {
         let once = PostParams::default();
         let mut source = builders::catalog_source(OLM_NAMESPACE, NAME, "");
         source.spec.address = None;
-        source.spec.image = Some(format!("registry.example.com/{NAME}:v1"));
+        source.spec.image = Some(format!("{REGISTRY}/{NAME}:v1"));
         let sources: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
         sources.create(&once, &source).await.context("the API server refuses the catalog")?;
         let catalog = Self::serve(client, binaries).await?;
         wait::until_connected(&sources, NAME).await?;
         Ok(catalog)
+    }
+
+    /// Name of the CatalogSource, and of its Service.
+    pub const NAME: &'static str = NAME;
+
+    /// Where it is served.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Pushes the image to a registry; says where that is found in place of the registry in the image's name, as a
+    /// `registries.conf`.
+    ///
+    /// # Errors
+    /// The registry refuses it.
+    pub async fn publish(&self, registry: &ImageRegistry) -> Result<String> {
+        let image = oci::catalog(self.content.path())?.label(CONFIGS, "/configs").build()?;
+        oci::push(&image, registry.address(), NAME, "v1").await?;
+        let location = registry.address();
+        Ok(format!(
+            "[[registry]]\nprefix = {REGISTRY:?}\nlocation = {location:?}\ninsecure = true\n"
+        ))
     }
 
     /// Ends the server.
@@ -62,8 +90,9 @@ impl ImageCatalog {
         let ip = address(&service).context("the Service lost its address")?;
         let kettle = csv("kettle.v1.0.0", "1.0.0").deployment(PACKAGE, "default");
         let content = CatalogDir::of(&[Package::single(PACKAGE, Bundle::new("1.0.0", &kettle))])?;
-        let running = binaries.registry_on(NAME, content.path(), SocketAddr::new(ip, PORT))?;
-        Ok(Self { _content: content, running })
+        let address = SocketAddr::new(ip, PORT);
+        let running = binaries.registry_on(NAME, content.path(), address)?;
+        Ok(Self { content, running, address })
     }
 }
 

@@ -78,13 +78,24 @@ impl Ours {
     /// # Errors
     /// kubectl's, or an operator is not ready in time.
     pub async fn take_over(cluster: &TakeOverCluster) -> Result<Self> {
+        Self::take_over_with(cluster, &[]).await
+    }
+
+    /// The same with more flags of the catalog operator.
+    ///
+    /// # Errors
+    /// As [`Self::take_over`].
+    pub async fn take_over_with(cluster: &TakeOverCluster, flags: &[String]) -> Result<Self> {
         cluster.files.stop_operators(&cluster.kubectl)?;
         cluster.files.apply(&cluster.kubectl)?;
         let address = packages::address(&cluster.client).await?.to_string();
         let mut ours = Self { operators: Vec::new() };
         for operator in Operator::ALL {
             let serves = ["--packages-address".to_owned(), address.clone()];
-            let args = if operator == Operator::Catalog { serves.to_vec() } else { Vec::new() };
+            let args = match operator {
+                Operator::Catalog => [&serves[..], flags].concat(),
+                Operator::Olm => Vec::new(),
+            };
             let special = Special { args, ..Special::default() };
             let started = cluster.binaries.operator(operator, &cluster.kubeconfig, special).await?;
             ours.operators.push(started);

@@ -1,6 +1,8 @@
 //! A SOCKS 5 proxy (RFC 1928) that reaches Services of a cluster by their names.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::Service;
@@ -16,8 +18,12 @@ use super::image_catalog::address;
 #[derive(Debug)]
 pub struct ServiceProxy {
     address: SocketAddr,
+    routes: Routes,
     running: JoinHandle<()>,
 }
+
+/// Where Services are reached that are not reached at their address, by `SERVICE.NAMESPACE`.
+type Routes = Arc<Mutex<BTreeMap<String, SocketAddr>>>;
 
 impl ServiceProxy {
     /// Listens on this machine.
@@ -27,14 +33,24 @@ impl ServiceProxy {
     pub async fn start(client: Client) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no port is free")?;
         let address = listener.local_addr().context("a listener without address")?;
+        let routes = Routes::default();
+        let known = Arc::clone(&routes);
         let running = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let client = client.clone();
+                let (client, routes) = (client.clone(), Arc::clone(&known));
                 // A connection that fails is tried again by whoever made it.
-                tokio::spawn(async move { pass(stream, &client).await });
+                tokio::spawn(async move { pass(stream, &client, &routes).await });
             }
         });
-        Ok(Self { address, running })
+        Ok(Self { address, routes, running })
+    }
+
+    /// Leads to this address for a Service from now on, whatever becomes of the Service: v0 makes the one of a new
+    /// catalog anew, with another address, when it sees the catalog again before its own status of it
+    /// (`EnsureRegistryServer` overwrites what is there while `status.registryService` is not known).
+    pub fn route(&self, service: &str, namespace: &str, address: SocketAddr) {
+        let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        routes.insert(format!("{service}.{namespace}"), address);
     }
 
     /// What `GRPC_PROXY` says.
@@ -57,7 +73,7 @@ const CONNECTED: [u8; 10] = [VERSION, 0, 0, 1, 0, 0, 0, 0, 0, 0];
 /// The kind of address that is a name.
 const DOMAIN: u8 = 3;
 
-async fn pass(mut stream: TcpStream, client: &Client) -> Result<()> {
+async fn pass(mut stream: TcpStream, client: &Client, routes: &Routes) -> Result<()> {
     let mut greeting = [0; 2];
     stream.read_exact(&mut greeting).await?;
     let [version, methods] = greeting;
@@ -71,10 +87,20 @@ async fn pass(mut stream: TcpStream, client: &Client) -> Result<()> {
     let mut name = vec![0; length.into()];
     stream.read_exact(&mut name).await?;
     let port = stream.read_u16().await?;
-    let mut server = TcpStream::connect((resolve(client, &name).await?, port)).await?;
+    let address = match routed(routes, &name) {
+        Some(address) => address,
+        None => SocketAddr::new(resolve(client, &name).await?, port),
+    };
+    let mut server = TcpStream::connect(address).await?;
     stream.write_all(&CONNECTED).await?;
     copy_bidirectional(&mut stream, &mut server).await?;
     Ok(())
+}
+
+/// Where `SERVICE.NAMESPACE.svc` is reached, if that is not at its address.
+fn routed(routes: &Routes, name: &[u8]) -> Option<SocketAddr> {
+    let service = std::str::from_utf8(name).ok()?.strip_suffix(".svc")?;
+    routes.lock().unwrap_or_else(PoisonError::into_inner).get(service).copied()
 }
 
 /// The address of `SERVICE.NAMESPACE.svc`.

@@ -18,6 +18,7 @@ mod conflicts;
 mod deploy;
 mod environment;
 mod faults;
+mod faulty_registry;
 mod flags;
 mod gitops;
 mod hostile;

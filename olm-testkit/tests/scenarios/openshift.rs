@@ -115,7 +115,7 @@ async fn upgradeable(ctx: &TestContext, status: &str, why: impl Fn(&str) -> bool
 }
 
 /// A kind of OpenShift's API; its schema does not matter here.
-fn kind(kind: &str) -> CustomResourceDefinition {
+pub fn kind(kind: &str) -> CustomResourceDefinition {
     let plural = format!("{}s", kind.to_lowercase());
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let definition = json!({
@@ -130,7 +130,8 @@ fn kind(kind: &str) -> CustomResourceDefinition {
     serde_json::from_value(definition).unwrap_or_default()
 }
 
-async fn define(ctx: &TestContext, definition: &CustomResourceDefinition) -> Result<()> {
+/// Waits until the kind is served.
+pub async fn define(ctx: &TestContext, definition: &CustomResourceDefinition) -> Result<()> {
     let name = definition.name_any();
     crds(ctx).create(&PostParams::default(), definition).await?;
     wait::until(&crds(ctx), &name, "be served", |crd: &CustomResourceDefinition| {
@@ -146,12 +147,14 @@ fn crds(ctx: &TestContext) -> Api<CustomResourceDefinition> {
     Api::all(ctx.client.clone())
 }
 
-fn objects(ctx: &TestContext, kind: &str) -> Api<DynamicObject> {
+/// Objects of such a kind.
+pub fn objects(ctx: &TestContext, kind: &str) -> Api<DynamicObject> {
     let gvk = GroupVersionKind::gvk("config.openshift.io", "v1", kind);
     Api::all_with(ctx.client.clone(), &ApiResource::from_gvk(&gvk))
 }
 
-fn object(kind: &str, spec: Value) -> Result<DynamicObject> {
+/// The one object of such a kind.
+pub fn object(kind: &str, spec: Value) -> Result<DynamicObject> {
     let object = json!({"apiVersion": "config.openshift.io/v1", "kind": kind,
         "metadata": {"name": "cluster"}, "spec": spec});
     serde_json::from_value(object).context("a malformed object")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt;
 use olm_lifecycle::catalog_source::hosting::{
-    Hosting, is_ours, is_released, record, slice_name, taken_ports,
+    HostedContent, Hosting, Replica, is_ours, is_released, listed, record, slice_name, taken_ports,
 };
 use olm_lifecycle::catalog_source::registry::service_name;
 use olm_lifecycle::catalog_source::{Backend, Present};
@@ -52,7 +52,9 @@ impl CatalogSources {
             hosts.host.serve(key, port).await;
         }
         let foreign = hosts.foreign(&key.namespace, &service);
-        let (content, failure, replicas) = (view.content, view.failure, hosts.stores.replicas());
+        let (content, failure) = (view.content, view.failure);
+        let served = content.as_ref().zip(port);
+        let replicas = hosts.replicas(key, served, slice.as_deref(), leads);
         let hosting = Hosting { asked, content, failure, port, replicas, slice, foreign };
         if is_released(&hosting, server.service.as_deref()) {
             hosts.host.release(key);
@@ -62,6 +64,27 @@ impl CatalogSources {
 }
 
 impl Hosts {
+    /// The Pods of the operator, and which of them serve the catalog. Only the leader asks them.
+    fn replicas(
+        &self,
+        key: &CatalogKey,
+        served: Option<(&HostedContent, u16)>,
+        slice: Option<&EndpointSlice>,
+        leads: bool,
+    ) -> Vec<Replica> {
+        let mut replicas = self.stores.replicas();
+        let listed = served.map(|(content, port)| listed(slice, content, port));
+        let listed = listed.unwrap_or_default();
+        if let (Some(served), true) = (served, leads) {
+            return self.host.serving(key, served, replicas, &listed);
+        }
+        self.host.ask_no_more(key);
+        for replica in &mut replicas {
+            replica.serves = listed.contains(&replica.address);
+        }
+        replicas
+    }
+
     /// EndpointSlices of a Service that others made.
     fn foreign(&self, namespace: &str, service: &str) -> Vec<Arc<EndpointSlice>> {
         let mut all = self.stores.slices.list_in(namespace);

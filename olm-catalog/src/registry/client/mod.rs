@@ -12,6 +12,7 @@
 mod address;
 mod backoff;
 mod calls;
+mod content;
 mod counted;
 mod dial;
 mod link;
@@ -28,6 +29,7 @@ use crate::snapshot::SnapshotLimits;
 
 pub use address::{Address, AddressError, Resolve, SystemResolver};
 pub use calls::RegistryClient;
+pub use content::{ContentAnswer, ask_for_content};
 pub use dial::{Dial, Stream};
 pub use proxy::Proxy;
 #[cfg(feature = "pull")]

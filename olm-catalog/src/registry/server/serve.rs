@@ -25,8 +25,8 @@ use tower::{ServiceExt, service_fn};
 use super::Source;
 use super::calls::Calls;
 use super::streams::Streams;
-use crate::registry::DESCRIPTORS;
 use crate::registry::proto::experimental_registry_server::ExperimentalRegistryServer;
+use crate::registry::{CONTENT_SERVICE, DESCRIPTORS};
 
 /// How a server behaves. [`Default`] is right for production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,13 +95,21 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let accepted = TcpIncoming::from(listener).with_nodelay(Some(true));
-    serve_on(accepted, source, options, stop).await
+    serve_on(accepted, Shown { source, content: None }, options, stop).await
+}
+
+/// What is served.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub(super) source: Arc<dyn Source>,
+    /// By what name clients may ask whether it is this, if it has one.
+    pub(super) content: Option<Arc<str>>,
 }
 
 /// The same on connections that are accepted elsewhere.
 pub(super) async fn serve_on<C>(
     accepted: impl Stream<Item = io::Result<C>>,
-    source: Arc<dyn Source>,
+    shown: Shown,
     options: ServerOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError>
@@ -118,7 +126,7 @@ where
         .layer(GlobalConcurrencyLimitLayer::new(options.calls))
         .timeout(options.call_time)
         .http2_keepalive_interval(Some(options.keepalive))
-        .add_routes(routes(source, &options)?)
+        .add_routes(routes(shown, &options)?)
         .serve_with_incoming_shutdown(accepted, stopping.clone().cancelled_owned());
     let drained = async {
         stop.await;
@@ -135,13 +143,14 @@ where
 }
 
 /// Everything that is served: the registry, its experimental calls, health, and reflection.
-fn routes(source: Arc<dyn Source>, options: &ServerOptions) -> Result<Routes, ServeError> {
+fn routes(shown: Shown, options: &ServerOptions) -> Result<Routes, ServeError> {
+    let Shown { source, content } = shown;
     let streams = Streams::new(options.streams, options.reader_time);
     let request_bytes = options.request_bytes;
     let registry = Calls { source, streams, buffers: Arc::default(), request_bytes };
     let experimental =
         ExperimentalRegistryServer::new(registry.clone()).max_decoding_message_size(request_bytes);
-    let health = HealthServer::new(AlwaysServing).max_decoding_message_size(request_bytes);
+    let health = HealthServer::new(ContentHealth(content)).max_decoding_message_size(request_bytes);
     Ok(Routes::new(health)
         .add_service(registry)
         .add_service(experimental)
@@ -149,19 +158,30 @@ fn routes(source: Arc<dyn Source>, options: &ServerOptions) -> Result<Routes, Se
         .add_service(reflection().build_v1alpha()?))
 }
 
-/// Says SERVING for every name: probes ask about "", OLM about "Registry".
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AlwaysServing;
+/// Says SERVING for every name, as probes ask about "" and OLM about "Registry"; but about content
+/// (`CONTENT_SERVICE`) only for that which is served.
+#[derive(Clone, Debug)]
+struct ContentHealth(Option<Arc<str>>);
+
+impl ContentHealth {
+    fn of(&self, service: &str) -> ServingStatus {
+        match service.strip_prefix(CONTENT_SERVICE) {
+            Some(content) if self.0.as_deref() != Some(content) => ServingStatus::NotServing,
+            _ => ServingStatus::Serving,
+        }
+    }
+}
 
 #[async_trait]
-impl Health for AlwaysServing {
+impl Health for ContentHealth {
     type WatchStream = stream::Empty<Result<HealthCheckResponse, Status>>;
 
     async fn check(
         &self,
-        _: Request<HealthCheckRequest>,
+        request: Request<HealthCheckRequest>,
     ) -> Result<Response<HealthCheckResponse>, Status> {
-        Ok(Response::new(HealthCheckResponse { status: ServingStatus::Serving.into() }))
+        let status = self.of(&request.into_inner().service);
+        Ok(Response::new(HealthCheckResponse { status: status.into() }))
     }
 
     async fn watch(
@@ -169,5 +189,24 @@ impl Health for AlwaysServing {
         _: Request<HealthCheckRequest>,
     ) -> Result<Response<Self::WatchStream>, Status> {
         Err(Status::unimplemented("health is not watched: ask with Check"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::a_probe(Some("a"), "", true)]
+    #[case::olm(Some("a"), "Registry", true)]
+    #[case::this_content(Some("a"), "content.olm-rs.dev/a", true)]
+    #[case::other_content(Some("a"), "content.olm-rs.dev/b", false)]
+    #[case::no_name(None, "content.olm-rs.dev/", false)]
+    #[case::a_server_in_a_pod(None, "Registry", true)]
+    fn healths(#[case] content: Option<&str>, #[case] service: &str, #[case] serves: bool) {
+        let health = ContentHealth(content.map(Arc::from)).of(service);
+        assert_eq!(health == ServingStatus::Serving, serves);
     }
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::clients::{Client, Clients};
-use super::serve::serve_on;
+use super::serve::{Shown, serve_on};
 use super::{ServerOptions, Source};
 
 /// Clients that were accepted and wait for their server.
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A port with a source. It closes when this is dropped; calls under way have their time to end.
 #[derive(Debug)]
 pub struct SwitchedServer {
-    source: watch::Sender<Option<Arc<dyn Source>>>,
+    source: watch::Sender<Option<Shown>>,
     serving: TaskTracker,
     _task: Task,
 }
@@ -43,9 +43,11 @@ impl SwitchedServer {
         Self { source, serving, _task: restarted(name, Pauses::default(), start, |_| {}) }
     }
 
-    /// Serves this from now on.
-    pub fn show(&self, source: Arc<dyn Source>) {
-        self.source.send_replace(Some(source));
+    /// Serves this from now on. By the name of the content, [`ask_for_content`] finds out that it is served.
+    ///
+    /// [`ask_for_content`]: crate::registry::client::ask_for_content
+    pub fn show(&self, source: Arc<dyn Source>, content: &str) {
+        self.source.send_replace(Some(Shown { source, content: Some(content.into()) }));
     }
 
     /// Closes the port, and waits until calls under way have ended.
@@ -59,7 +61,7 @@ impl SwitchedServer {
 
 async fn run(
     listener: Arc<TcpListener>,
-    mut sources: watch::Receiver<Option<Arc<dyn Source>>>,
+    mut sources: watch::Receiver<Option<Shown>>,
     options: ServerOptions,
     serving: TaskTracker,
 ) {
@@ -72,8 +74,8 @@ async fn run(
                 if changed.is_err() {
                     return;
                 }
-                let source = sources.borrow_and_update().clone();
-                current = source.map(|source| Serving::start(source, options, &serving));
+                let shown = sources.borrow_and_update().clone();
+                current = shown.map(|shown| Serving::start(shown, options, &serving));
             }
             accepted = listener.accept(), if current.is_some() => match accepted {
                 Ok((stream, from)) => {
@@ -98,7 +100,7 @@ struct Serving {
 }
 
 impl Serving {
-    fn start(source: Arc<dyn Source>, options: ServerOptions, tracker: &TaskTracker) -> Self {
+    fn start(shown: Shown, options: ServerOptions, tracker: &TaskTracker) -> Self {
         let (clients, accepted) = mpsc::channel(WAITING);
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
@@ -106,7 +108,7 @@ impl Serving {
             Some((accepted.recv().await?, accepted))
         });
         let served = tracker.track_future(async move {
-            if let Err(error) = serve_on(accepted.boxed(), source, options, stopped).await {
+            if let Err(error) = serve_on(accepted.boxed(), shown, options, stopped).await {
                 tracing::error!(%error, "a registry server ended");
             }
         });

@@ -6,6 +6,7 @@
 //! failure    why it is not pulled, as far as later failures do not hide that
 //! pulling    what a replica does next about the content of one: resolve, obtain, wait
 //! port       at which port it is served
+//! serving    which replicas serve it, as far as they say so: clients are sent to no other
 //! slice      the EndpointSlice, in which the leader records digest and port for all replicas
 //! mode       whether the operator serves it, a Pod does, or nothing yet
 //! conditions what the status says about all that
@@ -17,6 +18,7 @@ mod mode;
 mod port;
 mod pulling;
 mod scope;
+mod serving;
 pub(super) mod slice;
 
 use std::sync::Arc;
@@ -31,6 +33,7 @@ pub use mode::{connects_in_process, is_released};
 pub use port::{PortRange, PortRangeError, choose as choose_port, taken as taken_ports};
 pub use pulling::{NextStep, Pulling, Resolved, Target, next_step, poll_period};
 pub use scope::{Namespaces, Scope};
+pub use serving::{Heard, content_name, is_listed, listed};
 pub use slice::{Record, Replica, is_ours, record, slice_name};
 
 /// What the condition `Ready` says while there is no content yet, and nothing is wrong.

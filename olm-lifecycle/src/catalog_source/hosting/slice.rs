@@ -38,6 +38,8 @@ pub struct Replica {
     pub ready: bool,
     /// Whether it is on its way out.
     pub terminating: bool,
+    /// Whether it serves the content that counts of the catalog in question; if not, no client is sent there.
+    pub serves: bool,
     /// Its namespace.
     pub namespace: String,
     /// Its name.
@@ -176,13 +178,13 @@ fn desired(
     }
 }
 
-/// Endpoints of one family of addresses: that of the first replica.
+/// Endpoints of one family of addresses, that of the first replica: those that serve the catalog.
 fn endpoints(replicas: &[Replica]) -> (&'static str, Vec<Endpoint>) {
     let mut replicas = replicas.to_vec();
     replicas.sort();
     let is_v6 = replicas.first().is_some_and(|replica| replica.address.is_ipv6());
     let of_family = replicas.into_iter().filter(|replica| replica.address.is_ipv6() == is_v6);
-    let endpoints = of_family.map(|replica| Endpoint {
+    let endpoints = of_family.filter(|replica| replica.serves).map(|replica| Endpoint {
         addresses: vec![replica.address.to_string()],
         conditions: Some(EndpointConditions {
             ready: Some(replica.ready && !replica.terminating),

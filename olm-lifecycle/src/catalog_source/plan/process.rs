@@ -31,23 +31,27 @@ impl Build<'_> {
         let served = served.and_then(|hosting| Some((hosting, hosting.content.as_ref()?)));
         let Some((hosting, content)) = served else { return self.end(Course::Pulling) };
         let known = hosting.slice.as_deref().and_then(record);
-        let recorded = known.is_none_or(|known| known.digest != content.digest);
         let service = self.observed.server.service.as_deref();
-        let effects = slice::ensure(self.catalog(), service, hosting, content, port);
-        self.add(effects, &format!("error ensuring endpoint slice: {}", slice_name(&name)));
-        self.service_in_process(hosting);
-        let in_process = Some(InProcess { recorded, beside: self.pods_go(hosting) });
+        let is_due = hosting.slice.is_some() || !service.is_some_and(selects) || serves(hosting);
+        let recorded = is_due && known.is_none_or(|known| known.digest != content.digest);
+        if is_due {
+            let effects = slice::ensure(self.catalog(), service, hosting, content, port);
+            self.add(effects, &format!("error ensuring endpoint slice: {}", slice_name(&name)));
+        }
+        let is_taken = self.service_in_process(hosting);
+        let beside = if is_taken { self.pods_go(hosting) } else { Some(BESIDE) };
+        let in_process = Some(InProcess { recorded, beside });
         let poll = PollStep::Rest;
         self.end(Course::Server(Server { service: name, made_pod: false, poll, in_process }))
     }
 
-    /// Takes the Service away from Pods, once it has endpoints of ours.
-    fn service_in_process(&mut self, hosting: &Hosting) {
+    /// Takes the Service away from Pods, once an endpoint of ours answers. Says whether Pods may go.
+    fn service_in_process(&mut self, hosting: &Hosting) -> bool {
         let (present, desired) = (self.observed.server.service.as_deref(), self.wanted);
         let desired = &desired.service_in_process;
         let selects = present.is_some_and(selects);
-        if selects && hosting.slice.is_none() {
-            return;
+        if selects && !leads_to_the_operator(hosting) {
+            return false;
         }
         let context = format!("error ensuring service: {}", desired.name_any());
         self.add(drift::service(desired, present), &context);
@@ -60,6 +64,7 @@ impl Build<'_> {
             self.add(vec![Effect::delete(self.target::<Endpoints>(&desired.name_any()))], &context);
         }
         self.add(stale, &context);
+        true
     }
 
     /// Has Pods go, or says how long they stay.
@@ -115,6 +120,19 @@ impl Build<'_> {
         let namespace = self.catalog().namespace().unwrap_or_default();
         Target::namespaced(resource_of::<K>(), &namespace, name)
     }
+}
+
+/// Whether the operator serves the catalog where clients would be sent: at one of its Pods, or without Pods.
+fn serves(hosting: &Hosting) -> bool {
+    let mut replicas =
+        hosting.replicas.iter().filter(|one| one.ready && !one.terminating).peekable();
+    replicas.peek().is_none() || replicas.any(|replica| replica.serves)
+}
+
+/// Whether clients would reach the operator without the Service's selector.
+fn leads_to_the_operator(hosting: &Hosting) -> bool {
+    let has_pods = hosting.replicas.iter().any(|replica| replica.ready && !replica.terminating);
+    hosting.slice.as_deref().is_some_and(|slice| !has_pods || answers(slice))
 }
 
 /// Whether one of the endpoints is ready.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::ResourceExt;
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::{Api, Patch, PatchParams, PostParams};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};
 use olm_testkit::oci::{self, CONFIGS};
@@ -19,9 +19,14 @@ use serde_json::{Value, json};
 
 use super::hosted::{NAME, condition, kettle, message, no_condition, no_pods, recorded};
 use crate::catalog_servers::steps::{create, pod, ready};
+use crate::openshift;
 
 /// A registry that cannot be reached.
 const AWAY: &str = "127.0.0.1:1";
+/// Another one.
+const AWAY_TOO: &str = "127.0.0.1:2";
+/// OpenShift's kind with mirrors of images that have a tag.
+const MIRROR_SET: &str = "ImageTagMirrorSet";
 
 /// Another catalog of the same image.
 const COPY: &str = "copy";
@@ -81,6 +86,23 @@ pub async fn mirror(ctx: Arc<TestContext>) -> Result<()> {
     no_condition(&ctx, SERVED_IN_PROCESS).await
 }
 
+/// The same with OpenShift's ImageTagMirrorSet, a kind that the cluster did not have when the operator started.
+pub async fn mirror_set(ctx: Arc<TestContext>) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot create a folder")?;
+    let registry = ImageRegistry::start(folder.path(), false).await?;
+    let digest = publish(&ctx, &registry, 0).await?;
+    create(&ctx, NAME, polled(AWAY_TOO)).await?;
+    condition(&ctx, SERVED_IN_PROCESS, "RegistryUnavailable").await?;
+    let first = pod(&ctx, olm_types::labels::CATALOG_SOURCE, NAME, |_| true).await?.name_any();
+    openshift::define(&ctx, &openshift::kind(MIRROR_SET)).await?;
+    let mirrors = json!([{"source": AWAY_TOO, "mirrors": [registry.address()]}]);
+    let set = openshift::object(MIRROR_SET, json!({"imageTagMirrors": mirrors}))?;
+    openshift::objects(&ctx, MIRROR_SET).create(&PostParams::default(), &set).await?;
+    recorded(&ctx, &digest).await?;
+    wait::until_gone(&ctx.api::<Pod>(), &first).await?;
+    no_condition(&ctx, SERVED_IN_PROCESS).await
+}
+
 /// The disk does not take the newer content: what there is stays, and the status says what helps.
 pub async fn full_disk(ctx: Arc<TestContext>) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot create a folder")?;
@@ -116,7 +138,7 @@ async fn publish(ctx: &TestContext, registry: &ImageRegistry, bytes: u64) -> Res
 }
 
 /// Bytes without a pattern: those of an xorshift generator.
-fn noise(bytes: u64) -> Result<Vec<u8>> {
+pub(super) fn noise(bytes: u64) -> Result<Vec<u8>> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let next = |_| {
         state ^= state << 13;

@@ -4,7 +4,11 @@ mod block;
 mod digest;
 mod follower;
 pub mod hosted;
+mod hosted_faults;
+mod hosted_limits;
+mod hosted_namespaces;
 mod hosted_sources;
+mod hosted_steps;
 mod hostile;
 mod process;
 
@@ -40,6 +44,7 @@ pub fn flags(folder: &Path) -> Result<Flags<'static>> {
         format!("--catalogs-dir-size={DISK}"),
         format!("--registries-config={}", rules.display()),
         format!("--catalogs-address={}", address()),
+        format!("--catalogs-limits={}", hosted_limits::LIMITS),
     ];
     // They last as long as the environment: until the process ends.
     let catalog = catalog.drain(..).map(|flag| &*flag.leak()).collect::<Vec<_>>().leak();
@@ -57,12 +62,16 @@ fn registries() -> &'static Path {
 }
 
 /// Namespaces of scenarios whose catalogs the operator serves.
-const HOSTED: [&str; 5] = [
+const HOSTED: [&str; 9] = [
     "e2e-flags-hosted",
     "e2e-flags-hosted-pods",
     "e2e-flags-hosted-secrets",
     "e2e-flags-hosted-mirror",
+    "e2e-flags-hosted-mirror-set",
     "e2e-flags-hosted-full-disk",
+    "e2e-flags-hosted-faults",
+    "e2e-flags-hosted-limits",
+    "e2e-flags-hosted-namespaces",
 ];
 
 /// An address of this machine that no other run uses.
@@ -76,8 +85,11 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let lacking = !ImageRegistry::is_available();
     if lacking {
         let names = ["digest", "process", "hostile_images", "hosted", "hosted_pods"];
-        let sources = ["hosted_secrets", "hosted_mirror", "hosted_full_disk"];
-        for name in names.into_iter().chain(sources).map(|name| format!("flags::{name}")) {
+        let sources = ["hosted_secrets", "hosted_mirror", "hosted_mirror_set", "hosted_full_disk"];
+        let hostile = ["hosted_faults", "hosted_limits", "hosted_namespaces"];
+        for name in
+            names.into_iter().chain(sources).chain(hostile).map(|name| format!("flags::{name}"))
+        {
             println!("ignored: {name}: there is no docker-registry on this machine");
         }
     }
@@ -88,10 +100,18 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let pods = trial(environment, "flags::hosted_pods", hosted::gives_way_to_pods);
     let secrets = trial(environment, "flags::hosted_secrets", hosted_sources::secrets);
     let mirror = trial(environment, "flags::hosted_mirror", hosted_sources::mirror);
+    let set = trial(environment, "flags::hosted_mirror_set", hosted_sources::mirror_set);
     let full_disk = trial(environment, "flags::hosted_full_disk", hosted_sources::full_disk);
+    let faults = trial(environment, "flags::hosted_faults", hosted_faults::faults);
+    let limits = trial(environment, "flags::hosted_limits", hosted_limits::limits);
+    let namespaces = trial(environment, "flags::hosted_namespaces", hosted_namespaces::namespaces);
     vec![
+        namespaces.with_ignored_flag(lacking),
+        faults.with_ignored_flag(lacking),
+        limits.with_ignored_flag(lacking),
         secrets.with_ignored_flag(lacking),
         mirror.with_ignored_flag(lacking),
+        set.with_ignored_flag(lacking),
         full_disk.with_ignored_flag(lacking),
         hosted.with_ignored_flag(lacking),
         pods.with_ignored_flag(lacking),

@@ -3,6 +3,7 @@
 
 mod deposed;
 mod hosted;
+mod replica;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! Who is measured: our two operators, or those of v0, as processes beside the cluster.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -94,6 +95,14 @@ async fn v0_at_work(v0: &OlmV0, places: &Places, logs: Option<&Path>) -> Result<
 }
 
 impl Olm {
+    /// Has a Service of OLM's namespace reached at this address, where v0 is at work, and says whether it is. Ours
+    /// reach Services at their own addresses.
+    pub(super) fn route(&self, service: &str, address: SocketAddr) -> bool {
+        let Some(beside) = &self.beside else { return false };
+        beside.route(service, address);
+        true
+    }
+
     /// Ends the operators and starts them again; says when they were started.
     ///
     /// # Errors

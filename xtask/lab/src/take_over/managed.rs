@@ -9,7 +9,8 @@ use kube::api::{Api, ListParams};
 use kube::{Client, Resource, ResourceExt};
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::Operator;
+use olm_testkit::oci::server::ImageRegistry;
+use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
@@ -23,9 +24,14 @@ use olm_types::api::{CatalogSource, Subscription};
 use olm_types::conditions::{catalog_source, subscription};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::process::Command;
 
 use super::report::Report;
+use super::served;
+
+/// Where our operator serves catalogs, on this machine.
+const ADDRESS: &str = "127.214.3.1";
 
 /// Rest after which no client writes any more.
 const QUIET: Duration = Duration::from_secs(6);
@@ -45,7 +51,7 @@ pub(super) struct ManagedCluster {
     image: Option<ImageCatalog>,
     proxy: ServiceProxy,
     manager: Manager,
-    _files: tempfile::TempDir,
+    files: tempfile::TempDir,
 }
 
 /// Who manages it.
@@ -96,7 +102,7 @@ impl ManagedCluster {
             image,
             proxy,
             manager,
-            _files: folder,
+            files: folder,
         })
     }
 
@@ -119,6 +125,37 @@ impl ManagedCluster {
         let title = format!("ours, after v0 {}", OlmV0::version());
         let needless = Some(needless(&writes));
         Ok(Report { needless, ..self.report(title, &before, writes).await? })
+    }
+
+    /// From v0 to ours, which serve the catalog by image themselves. Says what v0 had of it.
+    pub(super) async fn ours_serve(&mut self) -> Result<Value> {
+        let before = served::objects(&self.cluster.client).await?;
+        self.stop();
+        let image = self.image.as_ref().context("there is no catalog by image")?;
+        // v0 makes another Service of it afterwards, with another address.
+        self.proxy.route(ImageCatalog::NAME, OLM_NAMESPACE, image.address());
+        let folder = self.files.path();
+        let registry = ImageRegistry::start(folder, false).await?;
+        let rules = folder.join("registries.conf");
+        std::fs::write(&rules, image.publish(&registry).await?)
+            .context("cannot write rules about registries")?;
+        let flags = [
+            "--catalogs=process".to_owned(),
+            format!("--catalogs-dir={}", folder.join("catalogs").display()),
+            format!("--registries-config={}", rules.display()),
+            format!("--catalogs-address={ADDRESS}"),
+        ];
+        let mut ours = Ours::take_over_with(&self.cluster, &flags).await?;
+        ours.retire_package_server(&self.cluster).await?;
+        served::by_the_operator(&self.cluster.client).await?;
+        ours.answer(&self.cluster).await?;
+        self.manager = Manager::Ours(ours);
+        Ok(before)
+    }
+
+    /// Waits until v0 has what it had of the catalog by image.
+    pub(super) async fn is_restored(&self, before: &Value) -> Result<()> {
+        served::until_restored(&self.cluster.client, before).await
     }
 
     /// From ours to v0, as docs/take-over.md says.

@@ -6,6 +6,7 @@
 
 mod managed;
 mod report;
+mod served;
 
 use std::path::PathBuf;
 
@@ -24,6 +25,10 @@ pub struct Arguments {
     /// Writes down what v0 leaves in a cluster, for the scenarios, and takes nothing over
     #[arg(long)]
     record: bool,
+    /// Ours serve the catalog by image themselves in between (`--catalogs=process`): v0 has exactly its own objects of
+    /// it again afterwards
+    #[arg(long, conflicts_with = "record")]
+    process: bool,
     /// Keeps the logs of all operators in this folder
     #[arg(long, value_name = "FOLDER")]
     logs: Option<PathBuf>,
@@ -48,9 +53,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     runtime.block_on(async {
         let mut managed =
             ManagedCluster::begin(v0, &binaries, arguments.logs.as_deref(), content).await?;
-        let reported = match arguments.record {
-            true => record(&mut managed).await.map(|()| true),
-            false => there_and_back(&mut managed).await,
+        let reported = match (arguments.record, arguments.process) {
+            (true, _) => record(&mut managed).await.map(|()| true),
+            (false, true) => through_the_operator(&mut managed).await.map(|()| true),
+            (false, false) => there_and_back(&mut managed).await,
         };
         managed.end().await?;
         match reported? {
@@ -77,4 +83,13 @@ async fn there_and_back(managed: &mut ManagedCluster) -> Result<bool> {
     let out_of_date = Changes::out_of_date(&[&forth.changes, &back.changes]);
     out_of_date.iter().for_each(|row| println!("accepted, and did not happen: {row}"));
     Ok(forth.is_good() && back.is_good() && out_of_date.is_empty())
+}
+
+/// Fails when v0 has other objects of a catalog after ours served it themselves.
+async fn through_the_operator(managed: &mut ManagedCluster) -> Result<()> {
+    let before = managed.ours_serve().await?;
+    println!("{}", managed.v0_takes_over().await?);
+    managed.is_restored(&before).await?;
+    println!("v0 has its Service, Pod, endpoints and status of the catalog again");
+    Ok(())
 }

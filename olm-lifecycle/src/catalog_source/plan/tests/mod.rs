@@ -4,6 +4,7 @@
 mod drift;
 mod polls;
 mod process;
+mod replicas;
 mod world;
 
 use std::sync::Arc;

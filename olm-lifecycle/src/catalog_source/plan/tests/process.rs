@@ -20,11 +20,11 @@ const AROUND: [&str; 3] = [
 ];
 
 impl World {
-    fn hosting(&mut self) -> &mut Hosting {
+    pub(super) fn hosting(&mut self) -> &mut Hosting {
         self.observed.hosting.as_mut().unwrap()
     }
 
-    fn pulled(&mut self, digest: &str) {
+    pub(super) fn pulled(&mut self, digest: &str) {
         let (image, digest) = (IMAGE.to_owned(), digest.to_owned());
         let pulled_at = NOW.parse().unwrap();
         let hosting = self.hosting();
@@ -57,7 +57,7 @@ impl World {
         self.hosting().foreign.push(Arc::new(slice));
     }
 
-    fn seconds(&mut self, seconds: u64) {
+    pub(super) fn seconds(&mut self, seconds: u64) {
         self.now += std::time::Duration::from_secs(seconds);
     }
 
@@ -72,10 +72,10 @@ impl World {
     }
 }
 
-fn replica(address: &str, ready: bool, terminating: bool) -> Replica {
+pub(super) fn replica(address: &str, ready: bool, terminating: bool) -> Replica {
     let (address, node) = (address.parse().unwrap(), Some("n".to_owned()));
     let (namespace, name) = ("olm".to_owned(), "operator".to_owned());
-    Replica { address, node, ready, terminating, namespace, name }
+    Replica { address, node, ready, terminating, serves: true, namespace, name }
 }
 
 /// A catalog whose image is being pulled.
@@ -87,7 +87,7 @@ fn asked() -> World {
 }
 
 /// One that is served.
-fn hosted() -> World {
+pub(super) fn hosted() -> World {
     let mut world = asked();
     world.pulled("sha256:a");
     world.writes();
@@ -96,7 +96,7 @@ fn hosted() -> World {
 }
 
 /// One that a Pod serves, of an operator that may serve it.
-fn by_pod() -> World {
+pub(super) fn by_pod() -> World {
     let mut world = asked();
     world.hosting().asked = false;
     world.converge();
@@ -204,33 +204,6 @@ fn newer_content_is_recorded_once() {
     assert_eq!(record(&slice), Some(Record { image, digest, port: Some(50_107) }));
     let polled = world.status().latest_image_registry_poll.unwrap();
     assert_eq!(polled.0, world.now);
-}
-
-#[test]
-fn replicas_that_come_and_go_are_followed() {
-    let mut world = hosted();
-    world.hosting().replicas =
-        vec![replica("10.0.0.9", false, false), replica("10.0.0.7", true, true)];
-    assert_eq!(world.converge(), ["patch EndpointSlice img-catalog-olm-rs"]);
-    let slice = world.get("EndpointSlice", "");
-    let shown = |number: usize| {
-        let endpoint = &slice["endpoints"][number];
-        let ready = |field: &str| endpoint["conditions"][field].as_bool().unwrap();
-        (endpoint["addresses"][0].clone(), ready("ready"), ready("serving"), ready("terminating"))
-    };
-    assert_eq!(shown(0), (json!("10.0.0.7"), false, true, true));
-    assert_eq!(shown(1), (json!("10.0.0.9"), false, false, false));
-    world.hosting().replicas.reverse();
-    assert!(world.converge().is_empty(), "the order does not matter");
-}
-
-#[test]
-fn addresses_of_another_family_take_another_slice() {
-    let mut world = hosted();
-    world.hosting().replicas = vec![replica("fd00::7", true, false)];
-    let expected =
-        ["delete EndpointSlice img-catalog-olm-rs", "create EndpointSlice img-catalog-olm-rs"];
-    assert_eq!(world.converge(), expected);
 }
 
 /// The Service has an endpoint that answers at every step.

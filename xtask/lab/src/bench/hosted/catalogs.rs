@@ -10,12 +10,14 @@ use kube::api::{Api, PostParams};
 use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::oci::{self, CONFIGS};
-use olm_testkit::operators::{Binaries, OLM_NAMESPACE};
+use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::process::Running;
 use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use serde_json::json;
 use tempfile::TempDir;
+
+use super::super::olm::Olm;
 
 /// How many there are.
 pub(super) const COUNT: usize = 4;
@@ -64,20 +66,26 @@ impl Catalogs {
         created.map(drop).context("the API server refuses a catalog")
     }
 
-    /// Serves it at the address of its Service.
-    pub(super) async fn serve(
-        &self,
-        client: &Client,
-        binaries: &Binaries,
-        number: usize,
-    ) -> Result<Running> {
-        let address = service_address(client, number).await?;
-        binaries.registry_on(&name(number), &self.folder, address)
+    /// Serves it where the operators look for its Service.
+    pub(super) async fn serve(&self, olm: &Olm, number: usize) -> Result<Running> {
+        let address = served_at(olm, number).await?;
+        olm.fixture.binaries.registry_on(&name(number), &self.folder, address)
     }
 }
 
+/// Where the Service of a catalog leads: to an address of its own where v0 is at work, which gives new Services
+/// another address at times, else to its address.
+pub(super) async fn served_at(olm: &Olm, number: usize) -> Result<SocketAddr> {
+    let last = u8::try_from(number + 1).context("so many catalogs")?;
+    let own = SocketAddr::new(IpAddr::from([127, 214, 2, last]), PORT);
+    if olm.route(&name(number), own) {
+        return Ok(own);
+    }
+    service_address(&olm.fixture.client, number).await
+}
+
 /// Where the Service of a catalog is reached.
-pub(super) async fn service_address(client: &Client, number: usize) -> Result<SocketAddr> {
+async fn service_address(client: &Client, number: usize) -> Result<SocketAddr> {
     let services: Api<Service> = Api::namespaced(client.clone(), OLM_NAMESPACE);
     let address = |service: &Service| -> Option<IpAddr> {
         service.spec.as_ref()?.cluster_ip.as_deref()?.parse().ok()

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use olm_testkit::catalog_reader::{Reader, Reads};
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::operators::{Operator, Special};
@@ -18,7 +19,6 @@ use tokio::time::sleep;
 
 use super::catalogs::{Catalogs, name, sources};
 use super::measure::recorded_port;
-use super::reader::{Reader, Reads};
 
 /// More than until another replica is the leader.
 const AFTERWARDS: Duration = Duration::from_secs(20);

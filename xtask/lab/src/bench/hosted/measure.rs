@@ -10,6 +10,7 @@ use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::Client;
 use kube::api::Api;
 use olm_testkit::audit;
+use olm_testkit::catalog_reader::{Reader, Reads};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::peer::{Opm, ServedCatalog};
 use olm_testkit::process::Running;
@@ -20,8 +21,7 @@ use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 use super::super::olm::{Implementation, Olm};
-use super::catalogs::{COUNT, Catalogs, name, service_address, sources};
-use super::reader::{Reader, Reads};
+use super::catalogs::{COUNT, Catalogs, name, served_at, sources};
 
 /// Rest before memory is read: an allocator gives back what it has not needed.
 const REST: Duration = Duration::from_secs(15);
@@ -127,7 +127,7 @@ pub(super) async fn measure(
         let client = &olm.fixture.client;
         catalogs.create(client, number, windows.interval).await?;
         if mode.process.is_none() {
-            servers.push(catalogs.serve(client, &olm.fixture.binaries, number).await?);
+            servers.push(catalogs.serve(&olm, number).await?);
         }
         wait::until_connected(&sources(client), &name(number)).await?;
         ready.push(begun.elapsed());
@@ -178,7 +178,7 @@ async fn restart(mode: &Mode, olm: &mut Olm, flags: &[String]) -> Result<(f64, R
     let client = olm.fixture.client.clone();
     let from = match mode.process {
         Some(_) => SocketAddr::new(ADDRESS.into(), recorded_port(&client).await?),
-        None => service_address(&client, 0).await?,
+        None => served_at(olm, 0).await?,
     };
     let reader = Reader::start(&olm.fixture.binaries, "reader", &[from]).await?;
     let mut before = BTreeMap::new();

@@ -4,13 +4,11 @@
 //! - [`catalogs`]: the images, and what serves them where no container runs;
 //! - [`mod@measure`]: one implementation, from the first CatalogSource to a restart;
 //! - [`leader`]: two replicas that serve, of which the leader is killed;
-//! - [`reader`]: a client that reads meanwhile;
 //! - [`report`]: the table.
 
 mod catalogs;
 mod leader;
 mod measure;
-mod reader;
 mod report;
 
 use std::path::{Path, PathBuf};

@@ -4,19 +4,21 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use olm_testkit::operators::{Binaries, free_port};
-use olm_testkit::process::Running;
-use olm_testkit::wait;
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::operators::{Binaries, free_port};
+use crate::process::Running;
+use crate::wait;
+
 /// How long it may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// The client, a process of its own.
-pub(super) struct Reader {
+#[derive(Debug)]
+pub struct Reader {
     running: Running,
     port: u16,
     begun: Reads,
@@ -24,22 +26,21 @@ pub(super) struct Reader {
 
 /// What it says of itself.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Reads {
+pub struct Reads {
     /// All.
-    pub(super) reads: u64,
+    pub reads: u64,
     /// Those without an answer.
-    pub(super) failed: u64,
+    pub failed: u64,
     /// Connections that were refused; of several addresses another one was tried.
-    pub(super) refused: u64,
+    pub refused: u64,
 }
 
 impl Reader {
     /// Starts one that reads at these addresses in turn, and waits until it has read.
-    pub(super) async fn start(
-        binaries: &Binaries,
-        name: &str,
-        from: &[SocketAddr],
-    ) -> Result<Self> {
+    ///
+    /// # Errors
+    /// The program cannot be started, or reads nothing.
+    pub async fn start(binaries: &Binaries, name: &str, from: &[SocketAddr]) -> Result<Self> {
         let port = free_port()?;
         let from: Vec<String> = from.iter().map(SocketAddr::to_string).collect();
         let args = ["read", "--port", &port.to_string(), "--from", &from.join(",")];
@@ -55,7 +56,10 @@ impl Reader {
     }
 
     /// What happened since it began; ends it.
-    pub(super) async fn end(self) -> Result<Reads> {
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub async fn end(self) -> Result<Reads> {
         let (all, begun) = (self.said().await?, &self.begun);
         self.running.stop();
         Ok(Reads {
