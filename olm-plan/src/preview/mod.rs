@@ -21,6 +21,7 @@ mod world;
 
 use jiff::Timestamp;
 use olm_types::bundle::{CatalogKey, Universe};
+use serde_json::Value;
 
 use crate::details::NoDetails;
 use crate::settings::Settings;
@@ -87,6 +88,8 @@ pub struct Install {
     pub is_manual: bool,
     /// `AllNamespaces` or `OwnNamespace`, for an OperatorGroup that has to be made.
     pub install_mode: Option<String>,
+    /// `spec.config` of the Subscription.
+    pub config: Option<Value>,
 }
 
 /// Why there is nothing to preview.
