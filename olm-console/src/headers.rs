@@ -16,7 +16,8 @@ pub(crate) const PICTURE: &str = "default-src 'none'; style-src 'unsafe-inline';
 /// What is said with every answer.
 const ALWAYS: [(HeaderName, &str); 6] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (REFERRER_POLICY, "no-referrer"),
+    // With no-referrer, browsers post forms with the origin `null`.
+    (REFERRER_POLICY, "same-origin"),
     (CACHE_CONTROL, "no-store"),
     (X_FRAME_OPTIONS, "DENY"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

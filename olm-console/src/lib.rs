@@ -3,19 +3,24 @@
 //! ```text
 //! server    a port of the loopback device: connections, their limits
 //! guard     who may ask: Host, Origin, the token in the printed address, the cookie that it becomes
+//! csrf      changes: the token of a session in each of its forms
+//! form      what a form says, bounded
 //! headers   what every answer says to a browser
 //! routes    addresses of pages
 //! reader    the one that reads the cluster, on the thread that owns it
 //! pages     what is read and shown, one file each
 //! markdown  texts of authors, without what acts
 //! icon      pictures of authors, bounded and of known types
-//! command   the `kubectl olm` command that shows the same
+//! command   the `kubectl olm` command that does the same
+//! yaml      objects as YAML
 //! ```
-//! Nothing here writes to a cluster and nothing decides: rules are those of olm-plan, what is read is read by
-//! olm-client. Texts of others are escaped by the templates; only `markdown` makes markup of them.
+//! Nothing here decides: rules are those of olm-plan, what is read and written is read and written by olm-client, and
+//! only what was shown is written. Texts of others are escaped by the templates; only `markdown` makes markup of them.
 
 mod command;
+mod csrf;
 mod failure;
+mod form;
 mod guard;
 mod headers;
 mod icon;
@@ -24,6 +29,7 @@ mod pages;
 mod reader;
 mod routes;
 mod server;
+mod yaml;
 
 use olm_client::Cluster;
 use olm_client::reading::Reading;

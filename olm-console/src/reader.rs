@@ -1,5 +1,5 @@
 //! The one that reads the cluster: pages are asked for from the tasks of connections, and read here, on the thread
-//! that owns the cluster, several at once. A page is given up when its caller has gone.
+//! that owns the cluster, several at once. A page is given up when its caller has gone; a change is not.
 
 use std::time::Duration;
 
@@ -50,7 +50,8 @@ async fn answer(desk: &Desk, question: Question) {
     let Question { page, params, mut reply } = question;
     let reading = olm_tasks::caught(pages::read(desk, page, &params));
     let response = tokio::select! {
-        () = reply.closed() => return,
+        // What is being written goes to its end.
+        () = reply.closed(), if !params.is_posted() => return,
         read = tokio::time::timeout(LONGEST, reading) => match read {
             Ok(Ok(response)) => response,
             Ok(Err(panicked)) => pages::failed(desk, page, Failure::other(&panicked.to_string())),

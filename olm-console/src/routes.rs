@@ -8,14 +8,14 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use http::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE};
-use http::{StatusCode, Uri};
+use http::{Extensions, StatusCode, Uri};
 use serde::Deserialize;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::guard::{Guard, Verdict};
-use crate::headers;
 use crate::pages::{Page, Params};
 use crate::reader::Question;
+use crate::{csrf, headers};
 
 /// Bytes of an address: searches are short.
 const ADDRESS: usize = 4 * 1024;
@@ -34,7 +34,15 @@ struct Token {
 /// All pages, behind a guard.
 pub(crate) fn router(guard: Arc<Guard>, questions: Questions) -> Router {
     let page = |page: Page| {
-        get(move |questions: State<Questions>, params: Query<Params>| ask(page, questions, params))
+        get(move |questions: State<Questions>, params: Query<Params>, said: Extensions| {
+            ask(page, questions, params, said)
+        })
+    };
+    let form = |page: Page| {
+        let answer = move |questions: State<Questions>, params: Query<Params>, said: Extensions| {
+            ask(page, questions, params, said)
+        };
+        get(answer).post(answer)
     };
     Router::new()
         .route("/", get(async || Redirect::to("/catalog")))
@@ -42,7 +50,11 @@ pub(crate) fn router(guard: Arc<Guard>, questions: Questions) -> Router {
         .route("/package", page(Page::Package))
         .route("/installed", page(Page::Installed))
         .route("/operator", page(Page::Operator))
-        .route("/plan", page(Page::Plan))
+        .route("/plan", form(Page::Plan))
+        .route("/install", form(Page::Install))
+        .route("/upgrade", form(Page::Upgrade))
+        .route("/remove", form(Page::Remove))
+        .route("/create", form(Page::Create))
         .route("/health", page(Page::Health))
         .route("/icon", page(Page::Icon))
         .route("/console.css", get(async || ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)))
@@ -57,7 +69,10 @@ async fn guarded(State(guard): State<Arc<Guard>>, request: Request, next: Next) 
         Err(code) => Verdict::Refuse(code, "This address cannot be read."),
     };
     let mut response = match verdict {
-        Verdict::Enter => next.run(request).await,
+        Verdict::Enter => match csrf::opened(request, guard.form_token()).await {
+            Ok(request) => next.run(request).await,
+            Err(refusal) => *refusal,
+        },
         Verdict::Begin => begin(&guard),
         Verdict::Refuse(code, why) => (code, format!("{why}\n")).into_response(),
     };
@@ -88,7 +103,12 @@ async fn ask(
     page: Page,
     State(questions): State<Questions>,
     Query(params): Query<Params>,
+    said: Extensions,
 ) -> Response {
+    let params = match params.with(said.get().cloned(), said.get()) {
+        Ok(params) => params,
+        Err(bad) => return bad.into_response(),
+    };
     let (reply, answer) = oneshot::channel();
     let question = Question { page, params, reply };
     if questions.try_send(question).is_err() {
@@ -150,7 +170,34 @@ mod tests {
         let policy = found.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'"), "{policy}");
         assert_eq!(found.headers()["x-content-type-options"], "nosniff");
-        assert_eq!(found.headers()["referrer-policy"], "no-referrer");
+        assert_eq!(found.headers()["referrer-policy"], "same-origin");
+    }
+
+    #[rstest]
+    #[case::asked("/plan", HERE, "csrf=TOKEN&name=kettle", 503)]
+    #[case::other_token("/plan", HERE, "csrf=0&name=kettle", 403)]
+    #[case::no_token("/install", HERE, "package=kettle", 403)]
+    #[case::foreign("/install", "rebound.example", "csrf=TOKEN", 403)]
+    #[case::null("/install", "", "csrf=TOKEN", 403)]
+    #[case::field("/remove", HERE, "csrf=TOKEN&%3Cb%3E=1", 400)]
+    #[case::read_only("/health", HERE, "csrf=TOKEN", 405)]
+    #[tokio::test]
+    async fn forms_are_posted_with_the_token_of_their_session(
+        #[case] path: &str,
+        #[case] origin: &str,
+        #[case] body: &str,
+        #[case] expected: u16,
+    ) {
+        let (guard, _) = Guard::new(4321).unwrap();
+        let cookie = guard.cookie().split(';').next().unwrap_or_default().to_owned();
+        let body = body.replace("TOKEN", guard.form_token().text());
+        let (questions, _) = mpsc::channel(1);
+        let request = Request::post(path).header(HOST, HERE).header(COOKIE, cookie);
+        let request = request.header("origin", format!("http://{origin}"));
+        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let request = request.body(Body::from(body)).unwrap();
+        let found = router(Arc::new(guard), questions).oneshot(request).await.unwrap();
+        assert_eq!(found.status().as_u16(), expected);
     }
 
     #[tokio::test]

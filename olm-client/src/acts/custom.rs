@@ -32,7 +32,19 @@ pub fn examples(csv: &ClusterServiceVersion) -> Vec<Value> {
 /// The CRDs that a CSV owns.
 #[must_use]
 pub fn example_kinds(csv: &ClusterServiceVersion) -> &[CrdDescription] {
-    csv.spec.customresourcedefinitions.as_ref().map_or(&[], |all| all.owned.as_slice())
+    let all = csv.spec.customresourcedefinitions.as_ref();
+    all.map(|all| all.owned.as_slice()).unwrap_or_default()
+}
+
+/// The CRD of an object, of those that a CSV owns.
+#[must_use]
+pub fn crd_of<'a>(csv: &'a ClusterServiceVersion, object: &Value) -> Option<&'a CrdDescription> {
+    let text = |field: &str| object[field].as_str().unwrap_or_default();
+    let kind = Gvk::from_api_version(text("apiVersion"), text("kind"));
+    example_kinds(csv).iter().find(|one| {
+        let group = one.name.split_once('.').map(|(_, group)| group);
+        one.kind == kind.kind && group == Some(kind.group.as_str())
+    })
 }
 
 /// An object that a user has written, as YAML or JSON.
@@ -87,12 +99,8 @@ pub async fn make(
 fn owned(csv: &ClusterServiceVersion, object: &Value) -> Result<Gvk> {
     let text = |field: &str| object[field].as_str().unwrap_or_default();
     let kind = Gvk::from_api_version(text("apiVersion"), text("kind"));
-    let all = example_kinds(csv);
-    let is_own = |one: &CrdDescription| {
-        let group = one.name.split_once('.').map(|(_, group)| group);
-        one.kind == kind.kind && group == Some(kind.group.as_str())
-    };
-    if !all.iter().any(is_own) {
+    if crd_of(csv, object).is_none() {
+        let all = example_kinds(csv);
         let names: Vec<String> =
             all.iter().map(|one| format!("{} ({})", one.kind, one.name)).collect();
         bail!(

@@ -27,12 +27,10 @@ use kube::api::{DeleteParams, PatchParams, PostParams};
 
 pub use approve::{Looked, approve};
 pub use create::{Created, create};
-pub use custom::{example_kinds, examples, make, read_object};
+pub use custom::{crd_of, example_kinds, examples, make, read_object};
 pub use follow::follow_channel;
 pub use late::NotInTime;
-pub use remove::{
-    Operands, Removal, check_operands, delete, deleted_csvs, gone, remove, report,
-};
+pub use remove::{Operands, Removal, check_operands, delete, deleted_csvs, gone, remove, report};
 pub use shown::{difference, without_digest};
 pub use verdict::{expected, needs_approval, verdict};
 

@@ -22,6 +22,8 @@ pub(super) struct Frame {
     pub(super) command: String,
     /// What was said while it was read.
     pub(super) notes: Vec<String>,
+    /// What its forms have.
+    pub(super) token: String,
 }
 
 /// An entry of the menu.
@@ -41,9 +43,9 @@ pub(super) struct Problem {
 
 /// The menu: title, address, and pages that belong there.
 const MENU: [(&str, &str, &[Page]); 4] = [
-    ("Catalog", "/catalog", &[Page::Catalog, Page::Package]),
-    ("Installed", "/installed", &[Page::Installed, Page::Operator]),
-    ("Plans", "/plan", &[Page::Plan]),
+    ("Catalog", "/catalog", &[Page::Catalog, Page::Package, Page::Install]),
+    ("Installed", "/installed", &[Page::Installed, Page::Operator, Page::Remove, Page::Create]),
+    ("Plans", "/plan", &[Page::Plan, Page::Upgrade]),
     ("Health", "/health", &[Page::Health]),
 ];
 
@@ -123,6 +125,7 @@ mod tests {
             server: hostile.to_owned(),
             command: hostile.to_owned(),
             notes: vec![hostile.to_owned()],
+            token: String::new(),
         };
         let page = Problem { frame, failure: Failure::other(hostile) }.render().unwrap();
         assert!(!page.contains("<script") && !page.contains("\" onfocus"), "{page}");

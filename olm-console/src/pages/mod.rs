@@ -1,13 +1,37 @@
 //! The pages: each reads what it shows, asks olm-plan, and fills a template. What cannot be read is a part of the
-//! page that says so.
+//! page that says so. Some change something: a form is posted, compared with what its page has shown, written, and
+//! answered with the address of a page that shows what came of it.
+//!
+//! Elements that tests in a browser look for keep these ids:
+//!
+//! ```text
+//! search                                    what packages are searched by
+//! installed-table, events-table             tables
+//! upgrade-graph, graph-table                the graph, and the same as a table
+//! install-form, install-confirm             /install: what is asked for, and what was shown
+//! approve-form                              /plan: the InstallPlan that waits
+//! upgrade-form                              /upgrade
+//! remove-form, removed                      /remove, and its report
+//! example-form, create-form, object         /create: which example, and the object
+//! act-install, act-upgrade, act-remove, act-create, act-plan
+//!                                           links to these pages, or buttons that say why not
+//! content                                   what a page is about, below its h1
+//! ```
 
+mod act;
 mod catalog;
+mod create;
 mod frame;
 mod health;
+mod install;
 mod installed;
 mod operator;
 mod package;
+mod params;
 mod plan;
+mod remove;
+mod shown;
+mod upgrade;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,13 +45,14 @@ use http::{HeaderValue, StatusCode};
 use olm_client::listing::Listing;
 use olm_client::package::icon;
 use olm_client::{Cluster, Notices};
-use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::command::Words;
 use crate::failure::Failure;
 use crate::{Console, headers, icon as picture};
 use frame::{Frame, Problem, html};
+
+pub(crate) use params::Params;
 
 /// How long the packages of a namespace are kept: pages of one search, and words added to it, ask once.
 const KEPT: Duration = Duration::from_secs(20);
@@ -45,26 +70,17 @@ pub(crate) enum Page {
     Plan,
     Health,
     Icon,
-}
-
-/// What an address says about a page. What is empty is as if it were not there.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Params {
-    namespace: Option<String>,
-    q: Option<String>,
-    name: Option<String>,
-    catalog: Option<String>,
-    category: Option<String>,
-    capability: Option<String>,
-    channel: Option<String>,
-    version: Option<String>,
-    page: Option<String>,
+    Install,
+    Upgrade,
+    Remove,
+    Create,
 }
 
 /// What pages are read with.
 pub(crate) struct Desk {
     console: Console,
     listing: RefCell<Option<(Instant, String, Rc<Listing>)>>,
+    reports: remove::Reports,
 }
 
 /// One page that is read.
@@ -78,7 +94,7 @@ struct Visit<'a> {
 impl Desk {
     /// Nothing is read yet.
     pub(crate) fn new(console: Console) -> Self {
-        Self { console, listing: RefCell::new(None) }
+        Self { console, listing: RefCell::new(None), reports: remove::Reports::default() }
     }
 }
 
@@ -108,6 +124,10 @@ pub(crate) async fn read(desk: &Desk, page: Page, params: &Params) -> Response {
         Page::Plan => plan::read(&visit).await,
         Page::Health => health::read(&visit).await,
         Page::Icon => picture_of(&visit).await,
+        Page::Install => install::read(&visit).await,
+        Page::Upgrade => upgrade::read(&visit).await,
+        Page::Remove => remove::read(&visit).await,
+        Page::Create => create::read(&visit).await,
     }
 }
 
@@ -122,6 +142,7 @@ pub(crate) fn failed(desk: &Desk, page: Page, failure: Failure) -> Response {
         server: cluster.server.clone(),
         command: command.line(),
         notes: Vec::new(),
+        token: String::new(),
     };
     html(&Problem { frame, failure })
 }
@@ -147,6 +168,7 @@ impl Visit<'_> {
             server: self.cluster.server.clone(),
             command: command.line(),
             notes,
+            token: self.params.token.text().to_owned(),
         }
     }
 
