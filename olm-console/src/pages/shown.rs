@@ -89,13 +89,15 @@ fn object(change: &Change) -> Object {
 
 #[cfg(test)]
 mod tests {
+    use olm_plan::preview::result::Images;
+
     use super::*;
 
     #[test]
     fn lists_are_bounded_and_empty_ones_left_out() {
         let images: Vec<String> = (0..LINES + 2).map(|number| format!("i{number}")).collect();
-        let mut preview = Preview::default();
-        preview.images.gained = images;
+        let images = Images { gained: images, ..Images::default() };
+        let preview = Preview { images, ..Preview::default() };
         let found = shown(preview);
         let [(title, lines)] = found.lists.as_slice() else { panic!("{:?}", found.lists) };
         assert_eq!((*title, lines.len()), ("New images", LINES + 1));

@@ -133,7 +133,7 @@ async fn views(ctx: &TestContext, program: &Program, flags: &[&str]) -> Result<(
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "viewer"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]}))?;
     ctx.create(&binding).await?;
-    let served = Served::start(program, &[flags, &["--as", &user]].concat()).await?;
+    let served = Served::start(program, &[flags, &["--as", user.as_str()]].concat()).await?;
     let why = "not allowed: you may not patch installplans.operators.coreos.com in namespace";
     let page = served.has("/plan?name=kettle", &["id=\"approve-form\"", " disabled ", why]).await?;
     ensure!(!page.contains(r#"<button name="do" value="approve">"#), "{page}");
