@@ -331,6 +331,11 @@ fn rows(#[case] text: &str, #[case] expected: &str) {
     a.v2 a/beta
     sub a-alpha a/alpha
     sub a-beta a/beta", &["constraints not satisfiable"])]
+#[case::a_subscription_that_says_that_nothing_is_installed("
+    a.v1 a/alpha +1
+    a.v2 a/alpha ->a.v1 +1
+    csv a.v1 +1
+    sub a-alpha a/alpha", &["clusterserviceversion a.v1 exists and is not referenced by a subscription"])]
 #[case::fail_forward_disabled_over_two("
     a.v1 a/alpha +1
     a.v2 a/alpha ->a.v1 +1

@@ -26,7 +26,11 @@ const LIMITS: Limits = Limits {
 
 fuzz_target!(|input: &[u8]| {
     let Some((first, rest)) = input.split_first() else { return };
-    let compression = if first % 2 == 0 { Compression::None } else { Compression::Gzip };
+    let compression = match first {
+        b'z' => Compression::Zstd,
+        first if first % 2 == 0 => Compression::None,
+        _ => Compression::Gzip,
+    };
     let layers = separated(rest, b"\n====\n");
     let layers = layers.into_iter().take(LIMITS.layers).map(|layer| (layer, compression));
     match apply(layers, &LIMITS) {

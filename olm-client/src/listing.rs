@@ -2,10 +2,9 @@
 
 use anyhow::{Result, bail};
 use olm_plan::preview::Known;
-use olm_plan::settings::Settings;
 use olm_types::api::{PackageManifest, Subscription};
 
-use crate::catalogs::{Catalogs, Visible};
+use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::{Cluster, TimedOut, cause};
 use crate::notices::Notices;
 use crate::package::key_of;
@@ -24,7 +23,7 @@ pub struct Listing {
 
 impl Listing {
     /// What a cluster offers in a namespace: the packages API, and catalogs that flags name; of one package
-    /// where one is asked for.
+    /// where one is asked for. Where the packages API is away, the catalogs are asked themselves.
     ///
     /// # Errors
     /// Neither can be read, or time runs out.
@@ -49,12 +48,12 @@ impl Listing {
                 })
             })),
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
-            Err(error) if packages.is_empty() => {
-                return Err(error.context(
-                    "the packages API cannot be read; --catalog NAME=HOST:PORT names a catalog",
-                ));
+            Err(error) => {
+                let own = Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?;
+                instead(&own, error, &cluster.notices)?;
+                packages = own.packages(package).await?;
+                unread.extend(own.unread);
             }
-            Err(error) => unread.push(format!("packages of other catalogs ({})", cause(&error))),
         }
         let everywhere = cluster.list(&cluster.api::<Subscription>(None)).await;
         let subscriptions = match everywhere {
@@ -82,6 +81,25 @@ impl Listing {
     }
 }
 
+/// Says that catalogs are read in the place of the packages API.
+///
+/// # Errors
+/// None of them was: the error of the packages API.
+fn instead(own: &Catalogs, error: anyhow::Error, notices: &Notices) -> Result<()> {
+    if own.set.members().iter().all(|member| member.content.is_err()) {
+        let why = format!(
+            "the packages API cannot be read, and no catalog; --catalog NAME=HOST:PORT names one{}",
+            own.unknown()
+        );
+        return Err(error.context(why));
+    }
+    let why = cause(&error);
+    notices.say(&format!(
+        "warning: the packages API cannot be read ({why}): the catalogs themselves are asked"
+    ));
+    Ok(())
+}
+
 /// What files say about the catalogs around a namespace.
 ///
 /// # Errors
@@ -91,10 +109,47 @@ pub fn visible_offline(namespace: Option<&str>, sources: &Sources) -> Result<(Vi
         bail!("--offline needs --catalog: there is nothing else to read");
     }
     let known = read_state(&sources.state)?;
-    let mut settings = Settings::default();
-    if let Some(global) = &sources.olm_namespace {
-        settings.global_namespace.clone_from(global);
-    }
+    let settings = sources.settings(&known);
     let home = namespace.unwrap_or("default");
     Ok((Visible::in_state(&known, home, &settings), known))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use anyhow::anyhow;
+    use olm_plan::settings::Settings;
+
+    use super::*;
+
+    /// Notices that are kept.
+    fn kept() -> (Notices, Arc<Mutex<Vec<String>>>) {
+        let said: Arc<Mutex<Vec<String>>> = Arc::default();
+        let lines = Arc::clone(&said);
+        (Notices::new(move |line| lines.lock().unwrap().push(line.to_owned())), said)
+    }
+
+    #[tokio::test]
+    async fn catalogs_stand_in_for_the_packages_api() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = r#"{"schema": "olm.package", "name": "tea", "defaultChannel": "stable"}
+            {"schema": "olm.channel", "name": "stable", "package": "tea", "entries": [{"name": "tea.v1"}]}
+            {"schema": "olm.bundle", "name": "tea.v1", "package": "tea", "image": "tea:1", "properties": [
+                {"type": "olm.package", "value": {"packageName": "tea", "version": "1.0.0"}}]}"#;
+        std::fs::write(folder.path().join("catalog.json"), package).unwrap();
+        let visible = Visible::in_state(&Known::default(), "ns", &Settings::default());
+        let (notices, said) = kept();
+        let flag = format!("olm/kitchen={}", folder.path().display());
+        let read = Catalogs::of_flags(&visible, &[flag], &notices).await.unwrap();
+        instead(&read, anyhow!("away"), &notices).unwrap();
+        let expected =
+            "warning: the packages API cannot be read (away): the catalogs themselves are asked";
+        assert_eq!(*said.lock().unwrap(), [expected]);
+
+        let nothing = Catalogs::of_flags(&visible, &[], &notices).await.unwrap();
+        let error = format!("{:#}", instead(&nothing, anyhow!("away"), &notices).unwrap_err());
+        assert!(error.starts_with("the packages API cannot be read, and no catalog"), "{error}");
+        assert!(error.ends_with(": away"), "{error}");
+    }
 }

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use k8s_openapi::api::apps::v1::Deployment;
+use olm_plan::preview::Known;
+use olm_plan::settings::{Flavour, Settings};
 
 use crate::contents::Pulling;
 
@@ -18,9 +21,47 @@ pub struct Sources {
     /// Objects as `kubectl get -o yaml` prints them, with --offline; repeatable
     #[arg(long, value_name = "FILE")]
     pub state: Vec<PathBuf>,
+    /// Which OLM decides, with --offline; otherwise as its Deployments in --state say, or olm-rs
+    #[arg(long, visible_alias = "flavour", value_enum, value_name = "OLM")]
+    pub flavor: Option<Flavor>,
     /// Namespace of global catalogs; otherwise as the programs of OLM say, or olm
     #[arg(long, value_name = "NAME")]
     pub olm_namespace: Option<String>,
+}
+
+/// Which OLM decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Flavor {
+    /// OLM v0 without flags
+    V0,
+    /// This project's, without flags
+    OlmRs,
+}
+
+impl From<Flavor> for Flavour {
+    fn from(flavor: Flavor) -> Self {
+        match flavor {
+            Flavor::V0 => Self::V0,
+            Flavor::OlmRs => Self::OlmRs,
+        }
+    }
+}
+
+impl Sources {
+    /// How OLM decides where no cluster is asked: as flags say, then the Deployments of its programs among what files
+    /// say, then as olm-rs without flags.
+    #[must_use]
+    pub fn settings(&self, known: &Known) -> Settings {
+        let asked = self.flavor.map(Flavour::from);
+        let found = Settings::of(&known.typed::<Deployment>("Deployment"));
+        let found = found.filter(|found| asked.is_none_or(|asked| asked == found.flavour));
+        let mut settings =
+            found.unwrap_or_else(|| Settings::of_flavour(asked.unwrap_or(Flavour::OlmRs)));
+        if let Some(global) = &self.olm_namespace {
+            settings.global_namespace.clone_from(global);
+        }
+        settings
+    }
 }
 
 /// Where manifests are read, too.
@@ -38,4 +79,43 @@ pub struct Reading {
     /// Bundle images
     #[command(flatten)]
     pub pulling: Pulling,
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    /// The programs of an OLM in namespace `market`.
+    fn state(programs: &[&str]) -> Known {
+        let mut known = Known { is_everything: true, ..Known::default() };
+        for app in programs {
+            known.add(json!({"apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {"name": app, "namespace": "market", "labels": {"app": app}},
+                "spec": {"selector": {}, "template": {"spec": {"containers": [{"name": "c",
+                    "args": ["--namespace=market"]}]}}}}));
+        }
+        known
+    }
+
+    #[rstest]
+    #[case::nothing(None, &[], Flavour::OlmRs, "olm")]
+    #[case::flag(Some(Flavor::V0), &[], Flavour::V0, "olm")]
+    #[case::files(None, &["catalog-operator", "packageserver"], Flavour::V0, "market")]
+    #[case::both(Some(Flavor::OlmRs), &["catalog-operator"], Flavour::OlmRs, "market")]
+    #[case::another(Some(Flavor::V0), &["catalog-operator"], Flavour::V0, "olm")]
+    fn flags_count_before_files(
+        #[case] flavor: Option<Flavor>,
+        #[case] programs: &[&str],
+        #[case] expected: Flavour,
+        #[case] global: &str,
+    ) {
+        let sources = Sources { flavor, ..Sources::default() };
+        let found = sources.settings(&state(programs));
+        assert_eq!((found.flavour, &*found.global_namespace), (expected, global));
+        let named = Sources { olm_namespace: Some("x".to_owned()), ..sources };
+        assert_eq!(named.settings(&state(programs)).global_namespace, "x");
+    }
 }

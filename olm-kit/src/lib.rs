@@ -45,6 +45,7 @@
 pub mod admin;
 pub mod aggregated;
 pub mod callers;
+mod cause;
 pub mod certificates;
 pub mod client;
 pub mod clock;

@@ -1,7 +1,9 @@
 //! The table of what is installed: a row for each Subscription.
 
 use olm_types::annotations::GENERATED_BY;
-use olm_types::api::{Approval, PackageChannel, Subscription, SubscriptionState};
+use olm_types::api::{
+    Approval, PackageChannel, Subscription, SubscriptionState, SubscriptionStatus,
+};
 use serde::Serialize;
 
 use crate::health::{self, Health};
@@ -22,8 +24,11 @@ pub struct Installed {
     pub csv: Option<String>,
     /// Version of the installed CSV.
     pub version: Option<String>,
-    /// Newest version that OLM has found a way to; unknown before it has looked.
+    /// Newest version that upgrades lead to: the channel head where the installed CSV is in the channel, otherwise
+    /// the newest that OLM has found a way to.
     pub newest: Option<String>,
+    /// The version that OLM upgrades to next.
+    pub next: Option<String>,
     /// Version of the channel head, by the packages API.
     pub channel_head: Option<String>,
     /// The channel that is followed.
@@ -64,13 +69,16 @@ fn row(observed: &Observed, subscription: &Subscription) -> Installed {
         name: name(metadata).to_owned(),
         package: spec.name.clone(),
         version: version(&status.installed_csv),
-        newest: match status.state {
-            // Another one where the upgrade is held back.
-            SubscriptionState::AtLatestKnown => {
-                version(&status.current_csv).or_else(|| version(&status.installed_csv))
+        newest: channel.and_then(|channel| reachable_head(channel, &status)).or_else(|| {
+            match status.state {
+                // Another one where the upgrade is held back.
+                SubscriptionState::AtLatestKnown => {
+                    version(&status.current_csv).or_else(|| version(&status.installed_csv))
+                }
+                _ => version(&status.current_csv),
             }
-            _ => version(&status.current_csv),
-        },
+        }),
+        next: version(&status.current_csv).filter(|_| status.current_csv != status.installed_csv),
         channel_head: channel.and_then(head_version),
         channel: spec.channel.clone().or_else(|| channel.map(|channel| channel.name.clone())),
         catalog: format!("{}/{}", spec.source_namespace, spec.source),
@@ -107,6 +115,14 @@ pub fn channel<'a>(
     status.channels.iter().find(|channel| channel.name == name)
 }
 
+/// The version of the channel head, where the installed CSV is in the channel or nothing is installed: the packages API
+/// lists the bundles of a channel without the upgrades between them, and those of one channel lead to its head.
+fn reachable_head(channel: &PackageChannel, status: &SubscriptionStatus) -> Option<String> {
+    let installed = status.installed_csv.as_deref();
+    let is_in = |csv: &str| channel.entries.iter().any(|entry| entry.name == csv);
+    head_version(channel).filter(|_| installed.is_none_or(is_in))
+}
+
 fn head_version(channel: &PackageChannel) -> Option<String> {
     let described = channel.current_csv_desc.as_ref().and_then(|csv| csv.version.clone());
     let listed = || {
@@ -129,8 +145,10 @@ mod tests {
         let subscription = json!({"metadata": metadata, "spec": spec, "status": status});
         let package = json!({"metadata": {"name": "kettle"}, "status": {
             "packageName": "kettle", "catalogSource": "kitchen", "catalogSourceNamespace": "ns",
-            "defaultChannel": "stable", "channels": [{"name": "stable", "currentCSV": "kettle.v2",
-                "entries": [{"name": "kettle.v2", "version": "2.0.0"}]}]}});
+            "defaultChannel": "stable", "channels": [{"name": "stable", "currentCSV": "kettle.v3",
+                "entries": [{"name": "kettle.v3", "version": "3.0.0"},
+                    {"name": "kettle.v2", "version": "2.0.0"},
+                    {"name": "kettle.v1", "version": "1.0.0"}]}]}});
         let all = |objects: &[Value]| objects.to_vec();
         Observed {
             subscriptions: vec![from_value(subscription).unwrap()],
@@ -154,29 +172,29 @@ mod tests {
     }
 
     #[rstest]
-    #[case::new(json!(null), &[], &[], "Progressing NotInstalled - - 2.0.0")]
+    #[case::new(json!(null), &[], &[], "Progressing NotInstalled - 3.0.0 - 3.0.0")]
     #[case::at_latest(
         json!({"state": "AtLatestKnown", "installedCSV": "kettle.v1", "currentCSV": "kettle.v1"}),
-        &[csv("Succeeded")], &[], "Healthy Because 1.0.0 1.0.0 2.0.0")]
+        &[csv("Succeeded")], &[], "Healthy Because 1.0.0 3.0.0 - 3.0.0")]
     #[case::held(
         json!({"state": "AtLatestKnown", "installedCSV": "kettle.v1", "currentCSV": "kettle.v2"}),
-        &[csv("Succeeded")], &[], "Healthy Because 1.0.0 2.0.0 2.0.0")]
+        &[csv("Succeeded")], &[], "Healthy Because 1.0.0 3.0.0 2.0.0 3.0.0")]
     #[case::failed(
         json!({"state": "AtLatestKnown", "installedCSV": "kettle.v1"}),
-        &[csv("Failed")], &[], "Unhealthy Because 1.0.0 1.0.0 2.0.0")]
+        &[csv("Failed")], &[], "Unhealthy Because 1.0.0 3.0.0 - 3.0.0")]
     #[case::waits(
         json!({"state": "UpgradePending", "installedCSV": "kettle.v1", "currentCSV": "kettle.v2",
             "installPlanRef": {"name": "p"}}),
-        &[csv("Succeeded")], &[plan(false)], "NeedsApproval RequiresApproval 1.0.0 2.0.0 2.0.0")]
+        &[csv("Succeeded")], &[plan(false)], "NeedsApproval RequiresApproval 1.0.0 3.0.0 2.0.0 3.0.0")]
     #[case::approved(
         json!({"state": "UpgradePending", "installedCSV": "kettle.v1", "currentCSV": "kettle.v2",
             "installPlanRef": {"name": "p"}}),
-        &[csv("Succeeded")], &[plan(true)], "Healthy Because 1.0.0 2.0.0 2.0.0")]
+        &[csv("Succeeded")], &[plan(true)], "Healthy Because 1.0.0 3.0.0 2.0.0 3.0.0")]
     #[case::unresolved(
         json!({"conditions": [{"type": "ResolutionFailed", "status": "True", "reason": "No"}]}),
-        &[], &[], "Unhealthy No - - 2.0.0")]
+        &[], &[], "Unhealthy No - 3.0.0 - 3.0.0")]
     #[case::gone(
-        json!({"installedCSV": "kettle.v0"}), &[], &[], "Unknown CSVNotFound - - 2.0.0")]
+        json!({"installedCSV": "kettle.v0"}), &[], &[], "Unknown CSVNotFound - - - 3.0.0")]
     fn a_row_says_how_a_subscription_is(
         #[case] status: Value,
         #[case] csvs: &[Value],
@@ -187,15 +205,26 @@ mod tests {
         let [row] = rows.as_slice() else { panic!("{rows:?}") };
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
         let found = format!(
-            "{} {} {} {} {}",
+            "{} {} {} {} {} {}",
             row.health.as_str(),
             row.reason,
             text(&row.version),
             text(&row.newest),
+            text(&row.next),
             text(&row.channel_head)
         );
         assert_eq!(found, expected);
         assert_eq!((row.channel.as_deref(), row.approval), (Some("stable"), "Automatic"));
+    }
+
+    /// An operator of another namespace has one here.
+    #[test]
+    fn a_copy_is_not_installed() {
+        let mut copy = csv("Succeeded");
+        copy["metadata"]["labels"] = json!({"olm.copiedFrom": "elsewhere"});
+        let status = json!({"installedCSV": "kettle.v1", "currentCSV": "kettle.v1"});
+        let row = &installed(&observed(status, &[copy], &[]))[0];
+        assert_eq!((row.health.as_str(), row.reason.as_str()), ("Unknown", "CSVNotFound"));
     }
 
     #[test]

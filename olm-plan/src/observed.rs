@@ -105,10 +105,10 @@ impl Observed {
         })
     }
 
-    /// The CSV of a namespace by its name.
+    /// The CSV of a namespace by its name; a copy is installed elsewhere, and is none.
     #[must_use]
     pub fn csv(&self, namespace: &str, name: &str) -> Option<&ClusterServiceVersion> {
-        self.csvs.iter().find(|csv| is(&csv.metadata, namespace, name))
+        self.own_csvs().find(|csv| is(&csv.metadata, namespace, name))
     }
 
     /// The InstallPlan of a namespace by its name.

@@ -102,6 +102,18 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Those of an OLM whose programs have no flags.
+    #[must_use]
+    pub fn of_flavour(flavour: Flavour) -> Self {
+        let ours = Self::default();
+        match flavour {
+            Flavour::OlmRs => ours,
+            Flavour::V0 => {
+                Self { flavour, resolution: Policy::V0, keeps_stored_versions: true, ..ours }
+            }
+        }
+    }
+
     /// The settings that the Deployments of OLM's programs say; none without one of the program that
     /// resolves.
     #[must_use]
@@ -268,6 +280,15 @@ mod tests {
         let (home, global) = (&found.namespace, &found.global_namespace);
         let checks = found.checks_cluster_version;
         assert_eq!(format!("{home} {global} {policy} {:?} {checks}", found.tenants), expected);
+    }
+
+    /// Its programs say the same.
+    #[test]
+    fn v0_without_flags_is_known() {
+        let all = ["catalog-operator", "packageserver"];
+        let all = all.map(|app| deployment("olm", app, &[], json!([])));
+        assert_eq!(Settings::of(&all), Some(Settings::of_flavour(Flavour::V0)));
+        assert_eq!(Settings::of(&all[..1]), Some(Settings::of_flavour(Flavour::OlmRs)));
     }
 
     #[test]

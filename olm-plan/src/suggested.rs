@@ -38,7 +38,7 @@ fn template_name(text: &str) -> Option<String> {
 }
 
 /// Whether a text is a DNS label, as names of namespaces are.
-fn is_namespace(text: &str) -> bool {
+pub(crate) fn is_namespace(text: &str) -> bool {
     let is_edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     text.len() <= LONGEST
         && text.starts_with(is_edge)

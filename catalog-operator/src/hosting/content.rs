@@ -1,20 +1,25 @@
 //! The content of a hosted catalog: taken from the disk, or pulled.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use olm_catalog::fbc::ReadLimits;
 use olm_catalog::image::Limits;
 use olm_catalog::index::Index;
-use olm_catalog::store::{CatalogStore, Held, PullError, PullOptions, Pulled, pull};
+use olm_catalog::store::{CatalogStore, Held, PullError, PullOptions, Pulled, confirm, pull};
 use olm_kit::tasks::blocking;
 use olm_lifecycle::catalog_source::hosting::{HostedContent, PullFailure, Target};
+use tokio::time::timeout;
 
 use super::Shared;
 use super::hosted::{Hosted, Wanted};
 use super::work::{failure, of_image};
 
-/// Shows what is on the disk: the content that counts, else what the catalog had last. So a process
+/// How long a registry may take to give out a manifest, credentials and redirects included.
+const CONFIRM: Duration = Duration::from_secs(30);
+
+/// Shows what the catalog has on the disk: the content that counts, else what it had last. So a process
 /// that starts again serves at once, whatever the registry does.
 pub(super) async fn restore(shared: &Shared, hosted: &Hosted, target: &Target) {
     let recorded = target.recorded.as_ref().map(|record| Held {
@@ -24,12 +29,11 @@ pub(super) async fn restore(shared: &Shared, hosted: &Hosted, target: &Target) {
     });
     let (store, key) = (shared.store.clone(), hosted.key.clone());
     let found = blocking(move || {
-        let had = store.recorded(&key);
-        let had = had.into_iter().flat_map(|had| [Some(had.current), had.previous]).flatten();
-        recorded
-            .into_iter()
-            .chain(had)
-            .find_map(|held| open(&store, &held).map(|found| (held, found)))
+        let had = store.recorded(&key)?;
+        // What another catalog had pulled is not this one's for being named in an EndpointSlice.
+        let recorded = recorded.filter(|held| had.names(&held.key()));
+        let all = [recorded, Some(had.current), had.previous];
+        all.into_iter().flatten().find_map(|held| open(&store, &held).map(|found| (held, found)))
     });
     let Ok(Some((held, (index, pulled_at)))) = found.await else { return };
     tracing::info!(catalog = %hosted.key, digest = held.digest, "catalog is served from the disk");
@@ -46,15 +50,16 @@ pub(super) async fn obtain(
     let target = &wanted.target;
     let (image, folder) = (target.image.clone(), target.folder.clone());
     let held = Held { image, digest: digest.to_owned(), folder };
-    let _one_of_this = shared.pull_locks.enter(held.key()).await;
-    let (store, wanted_content) = (shared.store.clone(), held.clone());
-    let found = blocking(move || open(&store, &wanted_content)).await.ok().flatten();
-    if let Some((index, pulled_at)) = found {
-        show(shared, hosted, held, index, pulled_at, None).await;
+    let _one_of_this = shared.pull_locks.enter(&hosted.key.namespace, held.key()).await;
+    if take(shared, hosted, wanted, &held).await? {
         return Ok(());
     }
     let _place = shared.slots.wait(&hosted.key.namespace).await;
     let _one_of_all = shared.pulls.acquire().await;
+    // A catalog of another namespace may have pulled it meanwhile.
+    if take(shared, hosted, wanted, &held).await? {
+        return Ok(());
+    }
     let started = std::time::Instant::now();
     let pulled = pulled(shared, hosted, wanted, &held).await;
     shared.metrics.pulled(&hosted.key, started.elapsed(), pulled.is_ok());
@@ -63,6 +68,50 @@ pub(super) async fn obtain(
     tracing::info!(catalog = %hosted.key, digest, entries, "catalog was pulled");
     show(shared, hosted, held, index, crate::clock::now(), Some(snapshot)).await;
     Ok(())
+}
+
+/// Shows content that is on the disk, if it is. What is there because another catalog had it pulled takes the same
+/// right at the registry as a pull.
+async fn take(
+    shared: &Shared,
+    hosted: &Hosted,
+    wanted: &Wanted,
+    held: &Held,
+) -> Result<bool, PullFailure> {
+    let (store, key, content) = (shared.store.clone(), hosted.key.clone(), held.clone());
+    let found = blocking(move || {
+        let is_its_own = store.recorded(&key).is_some_and(|had| had.names(&content.key()));
+        Some((open(&store, &content)?, is_its_own))
+    });
+    let Some(((index, pulled_at), is_its_own)) = found.await.ok().flatten() else {
+        return Ok(false);
+    };
+    if !is_its_own {
+        confirmed(shared, wanted, held).await?;
+    }
+    show(shared, hosted, held.clone(), index, pulled_at, None).await;
+    Ok(true)
+}
+
+/// Whether the catalog may pull what it is to have.
+async fn confirmed(shared: &Shared, wanted: &Wanted, held: &Held) -> Result<(), PullFailure> {
+    let keychain = shared.secrets.keychain(&wanted.account).await;
+    let asked = timeout(CONFIRM, confirm(&shared.registry, held, &keychain)).await;
+    let error = match asked {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(error)) => error,
+        Err(_) => PullError::Late(CONFIRM),
+    };
+    Err(refused(held, &error))
+}
+
+/// The failure that an error about content is.
+fn refused(held: &Held, error: &PullError) -> PullFailure {
+    let (image, digest) = (&held.image, Some(held.digest.as_str()));
+    match error {
+        PullError::Image(error) => of_image(image, digest, error),
+        other => failure(image, digest, other.reason(), other.to_string()),
+    }
 }
 
 async fn pulled(
@@ -81,11 +130,7 @@ async fn pulled(
     };
     let pulled = pull(&shared.store, &shared.registry, options).await;
     shared.metrics.stored(shared.store.bytes());
-    let (image, digest) = (&held.image, Some(held.digest.as_str()));
-    pulled.map_err(|error| match &error {
-        PullError::Image(error) => of_image(image, digest, error),
-        other => failure(image, digest, other.reason(), other.to_string()),
-    })
+    pulled.map_err(|error| refused(held, &error))
 }
 
 async fn show(

@@ -97,6 +97,7 @@ impl Parts {
             unchanged: Unchanged::default(),
             orphans: DashMap::new(),
             arrivals: Arrivals::default(),
+            retry_timeout: self.args.install_plan_retry_timeout,
         }
     }
 

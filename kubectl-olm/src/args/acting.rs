@@ -10,7 +10,11 @@ pub use olm_client::acts::Operands;
 
 /// An installation.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Installing {
     /// The package
     pub package: String,
@@ -27,7 +31,11 @@ pub struct Installing {
 
 /// An upgrade.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Upgrading {
     /// Name of the Subscription, or of its package
     pub operator: String,
@@ -47,7 +55,11 @@ pub struct Upgrading {
 
 /// A removal.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Uninstalling {
     /// Name of the Subscription, or of its package
     pub operator: String,

@@ -2,9 +2,10 @@
 
 use clap::{Args, Subcommand};
 use olm_client::contents::Pulling;
+use olm_plan::preview::Mode;
 
 use super::acting::Acting;
-use super::plan::Mode;
+use super::plan::Modes;
 
 /// What is run.
 #[derive(Args, Debug)]
@@ -24,8 +25,9 @@ pub enum Run {
         /// The image that serves the catalog of the bundle; otherwise that of OLM's own catalogs
         #[arg(long, value_name = "IMAGE")]
         index_image: Option<String>,
-        /// For the OperatorGroup, where there is none: otherwise all namespaces if the operator supports it
-        #[arg(long, value_enum)]
+        /// For the OperatorGroup, where there is none; SingleNamespace=NAME, MultiNamespace=NAME,NAME; otherwise all
+        /// namespaces if the operator supports it
+        #[arg(long, value_name = "MODE", value_parser = Modes)]
         install_mode: Option<Mode>,
         /// Secret with credentials for the image; it has to be in the namespace
         #[arg(long, value_name = "NAME")]

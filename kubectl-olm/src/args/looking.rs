@@ -91,7 +91,11 @@ pub struct Why {
 
 /// Rights.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Permitted {
     /// Name of a Subscription or of its package; or a package that is not installed
     pub operator: String,
@@ -127,7 +131,11 @@ pub struct Logging {
 
 /// The console.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Consoling {
     /// Port of 127.0.0.1; otherwise one that is free
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]

@@ -169,6 +169,9 @@ pub enum Shell {
     Zsh,
     /// fish
     Fish,
+    /// PowerShell
+    #[value(name = "powershell", alias = "pwsh")]
+    PowerShell,
     /// kubectl's own completion
     Kubectl,
 }
@@ -221,10 +224,17 @@ mod tests {
     fn only_commands_that_read_files_list_their_flags(#[case] name: &str, #[case] expected: bool) {
         let root = Cli::command();
         let command = root.find_subcommand(name).unwrap();
-        for flag in ["offline", "state"] {
+        for flag in ["offline", "state", "flavor"] {
             let flag = command.get_arguments().find(|one| one.get_long() == Some(flag)).unwrap();
             assert_eq!(!flag.is_hide_set(), expected, "{name} {flag}");
         }
+    }
+
+    #[test]
+    fn an_install_mode_says_what_is_wrong_with_it() {
+        let words = ["kubectl-olm", "install", "kettle", "--install-mode", "MultiNamespace=a"];
+        let error = Cli::try_parse_from(words).unwrap_err().to_string();
+        assert!(error.contains("MultiNamespace needs two namespaces"), "{error}");
     }
 
     #[test]
@@ -248,6 +258,12 @@ mod tests {
     #[case(&["graph", "kettle", "-o", "mermaid", "--from", "1.0.0"])]
     #[case(&["search", "etcd", "database", "--provides", "Etcd"])]
     #[case(&["console", "--port", "8089", "--no-pull", "--context", "c"])]
+    #[case(&["plan", "install", "kettle", "--install-mode", "MultiNamespace=a,b"])]
+    #[case(&["plan", "upgrade", "kettle", "--offline", "--flavor", "v0"])]
+    #[case(&["why", "kettle", "--offline", "--flavour=olm-rs"])]
+    #[case(&["run", "bundle", "i", "--install-mode=SingleNamespace=a"])]
+    #[case(&["completion", "powershell"])]
+    #[case(&["completion", "pwsh", "--install"])]
     #[case(&["__complete", "list", "--o"])]
     fn kubectls_flags_are_understood(#[case] words: &[&str]) {
         let parsed = Cli::try_parse_from(["kubectl-olm"].iter().chain(words));

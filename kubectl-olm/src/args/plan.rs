@@ -1,7 +1,12 @@
 //! Command lines of previews, and what describes a Subscription to come.
 
-use clap::{Args, Subcommand, ValueEnum};
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command, Subcommand, ValueEnum};
 use olm_client::reading::Reading;
+use olm_plan::preview::Mode;
+use olm_types::api::InstallModeType;
 
 /// A preview.
 #[derive(Args, Debug)]
@@ -81,8 +86,9 @@ pub struct Subscribing {
     /// Whether InstallPlans wait for a user
     #[arg(long, value_enum, default_value_t = Approving::Automatic)]
     pub approval: Approving,
-    /// For the OperatorGroup, where there is none: otherwise all namespaces if the operator supports it
-    #[arg(long, value_enum)]
+    /// For the OperatorGroup, where there is none; SingleNamespace=NAME, MultiNamespace=NAME,NAME; otherwise all
+    /// namespaces if the operator supports it
+    #[arg(long, value_name = "MODE", value_parser = Modes)]
     pub install_mode: Option<Mode>,
 }
 
@@ -96,12 +102,26 @@ pub enum Approving {
     Manual,
 }
 
-/// Namespaces that an OperatorGroup selects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "PascalCase")]
-pub enum Mode {
-    /// All of them
-    AllNamespaces,
-    /// That of the Subscription
-    OwnNamespace,
+/// Reads install modes, and knows how they begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Modes;
+
+impl TypedValueParser for Modes {
+    type Value = Mode;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        flag: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Mode, clap::Error> {
+        let parser = StringValueParser::new().try_map(|text: String| text.parse::<Mode>());
+        parser.parse_ref(command, flag, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(
+            InstallModeType::ALL.into_iter().map(|mode| PossibleValue::new(mode.as_str())),
+        ))
+    }
 }

@@ -35,7 +35,7 @@ fn table(rows: &[Installed], with_namespace: bool, is_wide: bool) -> Table {
     }
     headers.extend(["PACKAGE", "VERSION", "NEWEST", "CHANNEL", "APPROVAL", "HEALTH"]);
     if is_wide {
-        headers.extend(["REASON", "HEAD", "CSV", "CATALOG", "DEPENDENCY OF"]);
+        headers.extend(["REASON", "NEXT", "HEAD", "CSV", "CATALOG", "DEPENDENCY OF"]);
     }
     headers.push("AGE");
     let mut table = Table::new(&headers);
@@ -54,7 +54,8 @@ fn cells(row: &Installed, with_namespace: bool, is_wide: bool) -> Vec<String> {
     cells.extend([row.package.clone(), text(&row.version), text(&row.newest), text(&row.channel)]);
     cells.extend([row.approval.to_owned(), row.health.as_str().to_owned()]);
     if is_wide {
-        cells.extend([row.reason.clone(), text(&row.channel_head), text(&row.csv)]);
+        cells.extend([row.reason.clone(), text(&row.next), text(&row.channel_head)]);
+        cells.push(text(&row.csv));
         cells.extend([row.catalog.clone(), row.dependency_of.join(",")]);
     }
     cells.push(age(row.created.as_deref(), Timestamp::now()));

@@ -81,6 +81,7 @@ fn refuse_files(command: &Command) -> Result<()> {
         "--offline is for plan, search, show, graph and why: this command needs a cluster"
     );
     ensure!(sources.state.is_empty(), "--state is read with --offline only");
+    ensure!(sources.flavor.is_none(), "--flavor is read with --offline only");
     Ok(())
 }
 
@@ -135,15 +136,15 @@ async fn observe(cluster: &Cluster, home: Option<&str>, workloads: bool) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use clap::Parser;
     use rstest::rstest;
 
     use super::*;
+    use crate::connection::kubeconfig;
 
     const OFFLINE: &str = "--offline is for plan, search, show, graph and why";
     const STATE: &str = "--state is read with --offline only";
+    const FLAVOR: &str = "--flavor is read with --offline only";
     const CONNECTS: &str = "cannot read the kubeconfig";
 
     /// There is no such kubeconfig: whoever goes on to connect complains of it.
@@ -152,6 +153,7 @@ mod tests {
     #[case(&["upgrade", "kettle", "--yes", "--offline", "--state", "f"], OFFLINE)]
     #[case(&["uninstall", "kettle", "--yes", "--offline"], OFFLINE)]
     #[case(&["permissions", "kettle", "--offline"], OFFLINE)]
+    #[case(&["install", "kettle", "--yes", "--flavor", "v0"], FLAVOR)]
     #[case(&["install", "kettle", "--yes", "--state", "f"], STATE)]
     #[case(&["upgrade", "kettle", "--yes", "--state", "f"], STATE)]
     #[case(&["uninstall", "kettle", "--yes", "--state", "f"], STATE)]
@@ -183,12 +185,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let server = format!("http://{}", listener.local_addr().unwrap());
         drop(listener);
-        let mut kubeconfig = tempfile::NamedTempFile::new().unwrap();
-        let config = serde_json::json!({"apiVersion": "v1", "kind": "Config",
-            "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": server}}],
-            "users": [{"name": "u", "user": {}}]});
-        kubeconfig.write_all(config.to_string().as_bytes()).unwrap();
+        let kubeconfig = kubeconfig(&serde_json::json!({"server": server}));
         let file = kubeconfig.path().display().to_string();
         let words = [&["kubectl-olm", "--kubeconfig", &file], words].concat();
         let cli = Cli::try_parse_from(words).unwrap();

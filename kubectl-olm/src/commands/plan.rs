@@ -4,7 +4,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_client::plan::offline;
-use olm_plan::preview::{Asked, Install, Preview, Wanted};
+use olm_plan::preview::{Asked, Install, Known, Preview, Wanted};
 use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
 
@@ -28,10 +28,8 @@ pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> R
 /// Shows what would happen, by files alone.
 pub async fn run_offline(namespace: Option<&str>, plan: &Plan, output: Output) -> Result<Outcome> {
     let reading = plan.planned.reading();
-    let mut settings = Settings::default();
-    if let Some(global) = &reading.sources.olm_namespace {
-        settings.global_namespace.clone_from(global);
-    }
+    // What files say of OLM is read with all else that they hold.
+    let settings = reading.sources.settings(&Known::default());
     let home = Home { name: namespace.unwrap_or("default"), is_named: namespace.is_some() };
     let preview = previewed(None, home, plan, &settings).await?;
     print(&preview, plan, output)
@@ -80,7 +78,7 @@ pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> 
         version: flags.version.clone(),
         catalog,
         is_manual: flags.approval == crate::args::Approving::Manual,
-        install_mode: flags.install_mode.map(|mode| format!("{mode:?}")),
+        install_mode: flags.install_mode.clone(),
         config: None,
     }
 }

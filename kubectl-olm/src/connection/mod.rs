@@ -1,5 +1,7 @@
 //! kubectl's connection flags, and the cluster that they name.
 
+#[cfg(test)]
+mod kubeconfig;
 mod values;
 
 use std::collections::HashMap;
@@ -17,6 +19,8 @@ use serde_json::json;
 use crate::output::Output;
 use values::{extra, folder};
 
+#[cfg(test)]
+pub use kubeconfig::kubeconfig;
 pub use values::duration;
 
 /// How long an answer may take when no flag says so.
@@ -285,15 +289,11 @@ mod tests {
             client.write_all(answer.as_bytes()).await.unwrap();
             asked
         });
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("kubeconfig");
         let cluster =
             json!({"server": "http://api.test:8080", "proxy-url": format!("http://{proxy}")});
-        let kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "current-context": "c",
-            "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "c", "user": {}}],
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}]});
-        std::fs::write(&file, kubeconfig.to_string()).unwrap();
-        let connection = Connection { kubeconfig: Some(file), ..Connection::default() };
+        let file = kubeconfig(&cluster);
+        let kubeconfig = Some(file.path().to_owned());
+        let connection = Connection { kubeconfig, ..Connection::default() };
         let client = connection.connect().await.unwrap().client;
         assert_eq!(client.apiserver_version().await.unwrap().minor, "36");
         assert!(answered.await.unwrap().starts_with("CONNECT api.test:8080 "));

@@ -1,9 +1,9 @@
 //! Previews: where an installation goes, and how the result reads.
 
 mod describe;
-mod live;
+mod in_cluster;
 mod suggested;
 
 pub use describe::describe;
-pub use live::in_cluster;
+pub use in_cluster::in_cluster;
 pub use suggested::{Home, installation};

@@ -10,7 +10,7 @@ use olm_plan::preview::{Asked, Bundle, Preview};
 use olm_plan::suggested::{Question, place, suggestion};
 use olm_types::api::{ClusterServiceVersion, PackageManifest};
 
-use super::live::in_cluster;
+use super::in_cluster::in_cluster;
 use crate::output::Output;
 
 /// A namespace, and whether a flag names it.
@@ -234,5 +234,29 @@ mod tests {
         let subscription = found.manifests.iter().find(|one| one["kind"] == "Subscription");
         assert_eq!(subscription.unwrap()["metadata"]["namespace"], expected);
         assert_eq!(found.namespace, expected);
+    }
+
+    #[rstest]
+    #[case::no_folder(None, "--bundles FOLDER reads bundles from a folder")]
+    #[case::another_folder(Some("catalog"), "has no bundle of that name either")]
+    fn what_is_in_an_image_says_what_would_help(
+        #[case] bundles: Option<&str>,
+        #[case] expected: &str,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let bundles = bundles.map(|name| folder.path().join(name));
+        let reading = Reading { bundles, ..write(folder.path(), &json!({})) };
+        let asked = |namespace: &str| Asked {
+            namespace: namespace.to_owned(),
+            settings: Settings::default(),
+            now: Timestamp::UNIX_EPOCH,
+            wanted: Wanted::Install(Install { package: "tea".to_owned(), ..Install::default() }),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let home = Home { name: "home", is_named: true };
+        let found = runtime.block_on(installation(None, home, asked, &reading)).unwrap();
+        let start = "bundle image tea:1 (tea.v1.0.0): --offline pulls nothing; ";
+        let is_it = |text: &&String| text.starts_with(start) && text.ends_with(expected);
+        assert_eq!(found.unknown.iter().filter(is_it).count(), 1, "{:?}", found.unknown);
     }
 }

@@ -21,6 +21,7 @@ mod error;
 mod key;
 mod pull;
 mod recorded;
+mod shared;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -45,6 +46,7 @@ pub use error::{PullError, StoreError};
 pub use key::ContentKey;
 pub use pull::{PullOptions, Pulled, pull};
 pub use recorded::{Held, Recorded};
+pub use shared::confirm;
 
 /// Name of an index in the folder of its content.
 const INDEX: &str = "catalog.index";

@@ -52,6 +52,14 @@ impl Held {
     }
 }
 
+impl Recorded {
+    /// Whether this is a content that it has, or had before.
+    pub fn names(&self, content: &ContentKey) -> bool {
+        let all = [Some(&self.current), self.previous.as_ref()];
+        all.into_iter().flatten().any(|held| held.key() == *content)
+    }
+}
+
 impl Records {
     pub(super) fn new(folder: PathBuf) -> Self {
         Self(folder)

@@ -77,7 +77,7 @@ impl<'a> Images<'a> {
     /// The image is unavailable, or holds no bundle.
     pub async fn bundle(&self, image: &str) -> Result<UnpackedBundle> {
         if self.pulling.no_pull {
-            bail!("nothing is pulled");
+            bail!("--no-pull: nothing is pulled");
         }
         let reference: ImageReference = image.parse().map_err(|error| anyhow!("{error}"))?;
         let digest = reference.digest().and_then(|digest| digest.strip_prefix("sha256:"));

@@ -21,6 +21,9 @@ use crate::cluster::Cluster;
 
 pub use image::{Images, Pulling};
 
+/// What is done about manifests that are nowhere.
+const HELP: &str = "--bundles FOLDER reads bundles from a folder";
+
 /// Where manifests are looked for.
 pub struct Contents<'a> {
     /// What is known of the cluster.
@@ -56,10 +59,16 @@ impl<'a> Contents<'a> {
         };
         match found {
             Ok(found) => Content::Read(Arc::new(found)),
-            Err(why) => match self.folder.as_deref().and_then(|path| folder::bundle(path, entry)) {
-                Some(found) => Content::Read(Arc::new(found)),
-                None => Content::Unknown(why),
-            },
+            Err(why) => {
+                match self.folder.as_deref().map(|path| (path, folder::bundle(path, entry))) {
+                    Some((_, Some(found))) => Content::Read(Arc::new(found)),
+                    Some((path, None)) => {
+                        let path = path.display();
+                        Content::Unknown(format!("{why}; {path} has no bundle of that name either"))
+                    }
+                    None => Content::Unknown(format!("{why}; {HELP}")),
+                }
+            }
         }
     }
 
@@ -82,7 +91,7 @@ impl<'a> Contents<'a> {
         match (stored, &self.images) {
             (Some(found), _) => Ok(found),
             (None, Some(images)) => images.bundle(image).await.map_err(|why| format!("{why:#}")),
-            (None, None) => Err("nothing is pulled".to_owned()),
+            (None, None) => Err("--offline pulls nothing".to_owned()),
         }
     }
 }

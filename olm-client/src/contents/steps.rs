@@ -1,7 +1,6 @@
 //! Manifests in the steps of an InstallPlan that was made and not executed yet: exactly what an approval
 //! approves.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use olm_lifecycle::install_plan::steps::{BundleInput, bundle_steps};
@@ -38,11 +37,8 @@ fn of_plan(plan: &InstallPlan, entry: &Entry) -> Option<UnpackedBundle> {
     let csv = own.iter().find(|step| step.resource.kind == ClusterServiceVersion::KIND)?;
     let csv_json = manifest(csv)?.to_owned();
     let generated = generated(plan, entry, &csv_json)?;
-    let brought = own.iter().filter(|step| {
-        step.resource.kind == ClusterServiceVersion::KIND || !generated.contains(&place(step))
-    });
     let objects: Option<Vec<String>> =
-        brought.map(|step| manifest(step).map(str::to_owned)).collect();
+        brought(&own, generated).iter().map(|step| manifest(step).map(str::to_owned)).collect();
     Some(UnpackedBundle { csv_name: entry.name.to_string(), csv_json, objects: objects? })
 }
 
@@ -52,16 +48,29 @@ fn manifest(step: &Step) -> Option<&str> {
     BundleReference::parse(manifest).is_none().then_some(manifest)
 }
 
-fn place(step: &Step) -> (String, String) {
+/// The steps that hold objects of the bundle. A bundle may bring an object that OLM makes, too, such as the account
+/// of its permissions: OLM's step is the later one.
+fn brought<'a>(own: &[&'a Step], mut generated: Vec<Place>) -> Vec<&'a Step> {
+    let mut brought = Vec::new();
+    for step in own.iter().rev() {
+        match generated.iter().position(|one| *one == place(step)) {
+            Some(found) => drop(generated.swap_remove(found)),
+            None => brought.push(*step),
+        }
+    }
+    brought.reverse();
+    brought
+}
+
+/// Kind and name.
+type Place = (String, String);
+
+fn place(step: &Step) -> Place {
     (step.resource.kind.clone(), step.resource.name.clone())
 }
 
 /// The steps that OLM makes of the CSV alone: they are no objects of the bundle.
-fn generated(
-    plan: &InstallPlan,
-    entry: &Entry,
-    csv_json: &str,
-) -> Option<BTreeSet<(String, String)>> {
+fn generated(plan: &InstallPlan, entry: &Entry, csv_json: &str) -> Option<Vec<Place>> {
     let input = BundleInput {
         entry: Arc::new(entry.clone()),
         replaces: None,
@@ -70,7 +79,8 @@ fn generated(
     };
     let namespace = plan.metadata.namespace.as_deref().unwrap_or_default();
     let steps = bundle_steps(&input, namespace).ok()?;
-    Some(steps.iter().map(place).collect())
+    let made = steps.iter().filter(|step| step.resource.kind != ClusterServiceVersion::KIND);
+    Some(made.map(place).collect())
 }
 
 #[cfg(test)]
@@ -125,14 +135,17 @@ mod tests {
 
     #[test]
     fn a_bundle_has_what_its_steps_bring_and_not_what_olm_makes() {
-        let known = known("RequiresApproval", &[csv(), config_map()]);
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {"name": "a", "annotations": {"of": "the-bundle"}}});
+        let known = known("RequiresApproval", &[csv(), account.clone(), config_map()]);
         let found = bundle(&known, &entry()).unwrap();
-        let kinds: Vec<String> = found
-            .objects
-            .iter()
-            .map(|text| serde_json::from_str::<Value>(text).unwrap()["kind"].to_string())
-            .collect();
-        assert_eq!(kinds, ["\"ClusterServiceVersion\"", "\"ConfigMap\""]);
+        let objects: Vec<Value> =
+            found.objects.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        let mut kinds: Vec<&str> =
+            objects.iter().filter_map(|object| object["kind"].as_str()).collect();
+        kinds.sort_unstable();
+        assert_eq!(kinds, ["ClusterServiceVersion", "ConfigMap", "ServiceAccount"]);
+        assert!(found.objects.iter().any(|text| text.contains("the-bundle")), "not the one of OLM");
         let other = Entry { catalog: CatalogKey::new("ns", "other"), ..entry() };
         assert_eq!(bundle(&known, &other), None);
     }

@@ -77,7 +77,7 @@ pub async fn offline(
     read.subscriptions.retain(|one| is_own(one.metadata.namespace.as_ref()));
     read.csvs.retain(|one| is_own(one.metadata.namespace.as_ref()));
     read.groups.retain(|one| is_own(one.metadata.namespace.as_ref()));
-    answer(operator, home, &Settings::default(), &read, catalogs)
+    answer(operator, home, &sources.settings(&known), &read, catalogs)
 }
 
 async fn listed<K>(cluster: &Cluster, home: &str) -> Result<Vec<K>>

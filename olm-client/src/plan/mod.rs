@@ -50,6 +50,7 @@ pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> 
 /// A file cannot be read, or there is nothing to preview.
 pub async fn offline(asked: &Asked, reading: &Reading, notices: &Notices) -> Result<Preview> {
     let mut known = read_state(&reading.sources.state)?;
+    let asked = &Asked { settings: reading.sources.settings(&known), ..asked.clone() };
     let visible = Visible::of(&known, asked);
     let catalogs = Catalogs::of_flags(&visible, &reading.sources.catalog, notices).await?;
     let contents = Contents {

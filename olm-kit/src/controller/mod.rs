@@ -11,6 +11,7 @@ mod reconcile;
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use futures::future::join_all;
@@ -24,6 +25,7 @@ pub use places::Places;
 use places::{Beside, Place};
 pub use reconcile::{Conclusion, ReconcileError, Reconciler};
 
+use crate::cause;
 use crate::key::QueueKey;
 use crate::leader::Leadership;
 use crate::metrics::ControllerMetrics;
@@ -118,7 +120,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
 
     async fn work(self: &Arc<Self>, shutdown: &CancellationToken) {
         loop {
-            let Taken { key, waited } = tokio::select! {
+            let Taken { key, waited, cause } = tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return,
                 taken = self.queue.take() => taken,
@@ -137,8 +139,8 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
                 name = key.name(),
             );
             match &self.beside {
-                None => self.process(key, shutdown).instrument(span).await,
-                Some(beside) => self.begin(key, shutdown, beside, span).await,
+                None => self.process(key, cause, shutdown).instrument(span).await,
+                Some(beside) => self.begin((key, cause), shutdown, beside, span).await,
             }
         }
     }
@@ -147,7 +149,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
     /// is free.
     async fn begin(
         self: &Arc<Self>,
-        key: Key,
+        (key, cause): (Key, &'static str),
         shutdown: &CancellationToken,
         beside: &Beside<Key>,
         span: Span,
@@ -156,7 +158,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
         let (me, owned, shutdown) = (Arc::clone(self), key.clone(), shutdown.clone());
         let taken = Arc::clone(&place);
         let work = async move {
-            me.process(owned, &shutdown).await;
+            me.process(owned, cause, &shutdown).await;
             drop(taken);
         };
         let mut work = self.running.spawn(work.instrument(span));
@@ -169,11 +171,14 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
     }
 
     /// One reconcile of one key, from taking it to handing it back.
-    async fn process(&self, key: Key, shutdown: &CancellationToken) {
+    async fn process(&self, key: Key, cause: &'static str, shutdown: &CancellationToken) {
         let start = Instant::now();
-        let result = self.reconcile(key.clone()).await;
+        let (result, had_effect) = self.reconcile(key.clone()).await;
         if let Some(metrics) = &self.metrics {
             metrics.observe(&self.name, start.elapsed(), result.is_err());
+            if result.is_ok() && !had_effect {
+                metrics.without_effect(&self.name, cause);
+            }
         }
         match result {
             Ok(conclusion) => self.succeeded(&key, conclusion),
@@ -183,14 +188,18 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
         self.queue.done(&key);
     }
 
-    /// Reconciles in a task of its own, so that a panic or a blocked worker stays contained.
-    async fn reconcile(&self, key: Key) -> Result<Conclusion, ReconcileError> {
+    /// Reconciles in a task of its own, so that a panic or a blocked worker stays contained. Says
+    /// whether that wrote anything.
+    async fn reconcile(&self, key: Key) -> (Result<Conclusion, ReconcileError>, bool) {
         let reconciler = self.reconciler.clone();
+        let had_effect = Arc::new(AtomicBool::new(false));
         let work = async move { reconciler.reconcile(&key).await };
-        match isolated(work.in_current_span()).await {
+        let work = cause::observed(Arc::clone(&had_effect), work);
+        let result = match isolated(work.in_current_span()).await {
             Ok(result) => result,
             Err(Panicked(message)) => Err(ReconcileError::Panicked(message)),
-        }
+        };
+        (result, had_effect.load(Ordering::Relaxed))
     }
 
     fn succeeded(&self, key: &Key, conclusion: Conclusion) {

@@ -31,6 +31,7 @@ use olm_effect::{Action, Effect, EventNote, Identity, Outcome, Refusal, Resource
 use parking_lot::RwLock;
 use serde_json::Value;
 
+use crate::cause;
 use crate::controller::ReconcileError;
 use crate::events::Recorder;
 use crate::watch::Absorb;
@@ -153,6 +154,7 @@ impl Interpreter {
         };
         self.note(effect, &executed);
         if executed.wrote {
+            cause::note_effect();
             self.inner.writes.wrote(effect);
         }
         executed

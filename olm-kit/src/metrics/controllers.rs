@@ -16,6 +16,12 @@ const RECONCILES: Family = Family::ours(
     "Reconciles by controller and result: success or error",
     &["controller", "result"],
 );
+const WITHOUT_EFFECT: Family = Family::ours(
+    "olm_kit_reconciles_without_effect_total",
+    "Reconciles that ended without an error and wrote nothing, by controller and by what asked for them first: the kind \
+     of the object that changed, time (a delay, or the pause after a failure), or other",
+    &["controller", "trigger"],
+);
 const DEPTH: Family = Family::kubernetes(
     "workqueue_depth",
     "Keys that are due and not yet taken, by controller",
@@ -59,6 +65,7 @@ const NAME: &[&str] = &["name"];
 #[derive(Clone)]
 pub struct ControllerMetrics {
     reconciles: IntCounterVec,
+    without_effect: IntCounterVec,
     wait: HistogramVec,
     work: HistogramVec,
     queues: Probes<String, QueueFigures>,
@@ -76,6 +83,7 @@ impl ControllerMetrics {
         })?;
         Ok(Self {
             reconciles: catalogue.counter(RECONCILES)?,
+            without_effect: catalogue.counter(WITHOUT_EFFECT)?,
             wait: catalogue.histogram(WAIT, &LATENCY)?,
             work: catalogue.histogram(WORK, &LATENCY)?,
             queues,
@@ -97,6 +105,11 @@ impl ControllerMetrics {
         let result = if failed { "error" } else { "success" };
         self.reconciles.with_label_values(&[controller, result]).inc();
         self.work.with_label_values(&[controller]).observe(took.as_secs_f64());
+    }
+
+    /// Counts one that wrote nothing; `trigger` asked for it.
+    pub fn without_effect(&self, controller: &str, trigger: &str) {
+        self.without_effect.with_label_values(&[controller, trigger]).inc();
     }
 
     /// How every queue is doing, by controller.

@@ -45,6 +45,7 @@ fn own_metrics_are_labelled() {
         QueueFigures { due: 2, failing: 1, adds: 9, longest_seconds: 0.5, ..<_>::default() };
     metrics.controllers().queue("csv", move || queue);
     metrics.controllers().observe("csv", Duration::from_millis(3), true);
+    metrics.controllers().without_effect("csv", "Deployment");
     metrics.controllers().taken("csv", Duration::from_millis(20));
     let held = |objects| WatchFigures { objects, malformed: 1, synced: true };
     metrics.watches().watch("Pod", "app=a", move || held(5));
@@ -56,6 +57,7 @@ fn own_metrics_are_labelled() {
     let text = metrics.encode().unwrap();
     for line in [
         r#"olm_kit_reconciles_total{controller="csv",result="error"} 1"#,
+        r#"olm_kit_reconciles_without_effect_total{controller="csv",trigger="Deployment"} 1"#,
         r#"workqueue_depth{name="csv"} 2"#,
         r#"workqueue_adds_total{name="csv"} 9"#,
         r#"workqueue_longest_running_processor_seconds{name="csv"} 0.5"#,

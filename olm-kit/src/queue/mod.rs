@@ -25,9 +25,11 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use crate::cause;
 use crate::key::QueueKey;
 use backoff::Failures;
 pub use backoff::{BACKOFF_CAP, BACKOFF_START};
+use ready::Due;
 use state::{State, Take};
 
 /// A coalescing queue of keys with delays and per-key back-off. Clones share the same queue.
@@ -49,6 +51,8 @@ pub struct Taken<Key> {
     pub key: Key,
     /// For how long it was due.
     pub waited: Duration,
+    /// What asked for it first: the kind of an object that changed, `time`, or `other`.
+    pub cause: &'static str,
 }
 
 /// How a queue is doing.
@@ -88,7 +92,8 @@ impl<Key: QueueKey> Queue<Key> {
 
     /// Makes `key` due now.
     pub fn add(&self, key: Key) {
-        self.shared.state.lock().add(key, Instant::now());
+        let due = Due { since: Instant::now(), cause: cause::current() };
+        self.shared.state.lock().add(key, due);
         self.shared.changed.notify_one();
     }
 
@@ -135,11 +140,12 @@ impl<Key: QueueKey> Queue<Key> {
             let now = Instant::now();
             let taken = self.shared.state.lock().take(now);
             match taken {
-                Take::Key(key, since, more) => {
+                Take::Key(key, Due { since, cause }, more) => {
                     if more {
                         self.shared.changed.notify_one();
                     }
-                    return Taken { key, waited: now.saturating_duration_since(since) };
+                    let waited = now.saturating_duration_since(since);
+                    return Taken { key, waited, cause };
                 }
                 Take::Until(due) => tokio::select! {
                     () = changed => {}

@@ -12,11 +12,20 @@ use crate::key::QueueKey;
 /// Turns for which memory is held when no key is due: what a burst needed is given back.
 const SPARE: usize = 256;
 
-/// Keys that are due, each once, and since when.
+/// Why a key is to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    /// Since when.
+    pub(super) since: Instant,
+    /// What asked for it first.
+    pub(super) cause: &'static str,
+}
+
+/// Keys that are due, each once, and why.
 #[derive(Debug)]
 pub(super) struct Ready<Key> {
     /// By namespace; keys of the cluster are those of one more.
-    of: BTreeMap<String, VecDeque<(Key, Instant)>>,
+    of: BTreeMap<String, VecDeque<(Key, Due)>>,
     /// The same namespaces, in the order of their turns.
     turns: VecDeque<String>,
     len: usize,
@@ -29,20 +38,20 @@ impl<Key> Default for Ready<Key> {
 }
 
 impl<Key: QueueKey> Ready<Key> {
-    pub(super) fn push(&mut self, key: Key, since: Instant) {
+    pub(super) fn push(&mut self, key: Key, due: Due) {
         self.len += 1;
         match self.of.get_mut(key.namespace()) {
-            Some(keys) => keys.push_back((key, since)),
+            Some(keys) => keys.push_back((key, due)),
             None => {
                 let namespace = key.namespace().to_owned();
                 self.turns.push_back(namespace.clone());
-                self.of.insert(namespace, VecDeque::from([(key, since)]));
+                self.of.insert(namespace, VecDeque::from([(key, due)]));
             }
         }
     }
 
-    /// The next key, and since when it is due.
-    pub(super) fn pop(&mut self) -> Option<(Key, Instant)> {
+    /// The next key, and why it is due.
+    pub(super) fn pop(&mut self) -> Option<(Key, Due)> {
         let namespace = self.turns.pop_front()?;
         let keys = self.of.get_mut(&namespace)?;
         let taken = keys.pop_front()?;
@@ -64,6 +73,6 @@ impl<Key: QueueKey> Ready<Key> {
 
     /// Since when keys are due.
     pub(super) fn since(&self) -> impl Iterator<Item = &Instant> {
-        self.of.values().flatten().map(|(_, since)| since)
+        self.of.values().flatten().map(|(_, due)| &due.since)
     }
 }

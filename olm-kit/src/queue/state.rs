@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
 use super::QueueFigures;
-use super::ready::Ready;
+use super::ready::{Due, Ready};
+use crate::cause;
 use crate::key::QueueKey;
 
 /// Which keys are due, taken or waiting.
@@ -16,8 +17,8 @@ pub(super) struct State<Key> {
     queued: BTreeSet<Key>,
     /// Keys that a worker holds, and since when.
     running: BTreeMap<Key, Instant>,
-    /// Keys that became due while a worker holds them, and when.
-    dirty: BTreeMap<Key, Instant>,
+    /// Keys that became due while a worker holds them, and why.
+    dirty: BTreeMap<Key, Due>,
     /// Keys by the time at which they become due; the same pairs as `times`.
     waiting: BTreeSet<(Instant, Key)>,
     times: BTreeMap<Key, Instant>,
@@ -28,8 +29,8 @@ pub(super) struct State<Key> {
 /// What a worker gets.
 #[derive(Debug, PartialEq)]
 pub(super) enum Take<Key> {
-    /// A key, since when it was due, and whether another worker has a reason to look.
-    Key(Key, Instant, bool),
+    /// A key, why it was due, and whether another worker has a reason to look.
+    Key(Key, Due, bool),
     /// Nothing before this time.
     Until(Instant),
     /// Nothing until something is added.
@@ -51,13 +52,13 @@ impl<Key> Default for State<Key> {
 }
 
 impl<Key: QueueKey> State<Key> {
-    pub(super) fn add(&mut self, key: Key, now: Instant) {
+    pub(super) fn add(&mut self, key: Key, due: Due) {
         if self.running.contains_key(&key) {
             self.adds += usize::from(!self.dirty.contains_key(&key));
-            self.dirty.entry(key).or_insert(now);
+            self.dirty.entry(key).or_insert(due);
         } else if self.queued.insert(key.clone()) {
             self.adds += 1;
-            self.ready.push(key, now);
+            self.ready.push(key, due);
         }
     }
 
@@ -74,27 +75,27 @@ impl<Key: QueueKey> State<Key> {
 
     pub(super) fn take(&mut self, now: Instant) -> Take<Key> {
         self.ripen(now);
-        let Some((key, since)) = self.ready.pop() else {
+        let Some((key, why)) = self.ready.pop() else {
             return self.waiting.first().map_or(Take::Empty, |(due, _)| Take::Until(*due));
         };
         self.queued.remove(&key);
         self.running.insert(key.clone(), now);
-        Take::Key(key, since, self.ready.len() > 0 || !self.waiting.is_empty())
+        Take::Key(key, why, self.ready.len() > 0 || !self.waiting.is_empty())
     }
 
     /// Ends a worker's hold; true when the key is due again.
     pub(super) fn done(&mut self, key: &Key) -> bool {
         self.running.remove(key);
-        let Some(since) = self.dirty.remove(key) else { return false };
+        let Some(due) = self.dirty.remove(key) else { return false };
         self.queued.insert(key.clone());
-        self.ready.push(key.clone(), since);
+        self.ready.push(key.clone(), due);
         true
     }
 
     /// Everything that is counted here.
     pub(super) fn figures(&self, now: Instant) -> QueueFigures {
         let age = |since: &Instant| now.saturating_duration_since(*since).as_secs_f64();
-        let due = self.ready.since().chain(self.dirty.values());
+        let due = self.ready.since().chain(self.dirty.values().map(|due| &due.since));
         QueueFigures {
             due: self.due(),
             delayed: self.delayed(),
@@ -122,9 +123,9 @@ impl<Key: QueueKey> State<Key> {
     /// Moves the keys whose time has come to the due ones.
     fn ripen(&mut self, now: Instant) {
         while self.waiting.first().is_some_and(|(due, _)| *due <= now) {
-            if let Some((due, key)) = self.waiting.pop_first() {
+            if let Some((since, key)) = self.waiting.pop_first() {
                 self.times.remove(&key);
-                self.add(key, due);
+                self.add(key, Due { since, cause: cause::TIME });
             }
         }
     }

@@ -145,7 +145,7 @@ async fn figures_report_how_long_keys_wait_and_workers_work() {
     let queue = queue(&["a", "b"]);
     advance(2 * SECOND).await;
     let taken = queue.take().now_or_never().unwrap();
-    assert_eq!(taken, Taken { key: "a", waited: 2 * SECOND });
+    assert_eq!(taken, Taken { key: "a", waited: 2 * SECOND, cause: "other" });
     queue.add("a");
     queue.add("a");
     queue.add_after("c", 60 * SECOND);
@@ -161,7 +161,7 @@ async fn figures_report_how_long_keys_wait_and_workers_work() {
     assert_eq!((figures.failing, figures.retries), (1, 1));
     queue.done(&"a");
     let again = queue.take().now_or_never().unwrap();
-    assert_eq!(again, Taken { key: "a", waited: 4 * SECOND });
+    assert_eq!(again, Taken { key: "a", waited: 4 * SECOND, cause: "other" });
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,4 +170,16 @@ async fn a_delayed_key_waits_from_its_time_on() {
     queue.add_after("a", SECOND);
     advance(3 * SECOND).await;
     assert_eq!(queue.take().now_or_never().unwrap().waited, 2 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_is_due_to_what_asked_for_it_first() {
+    let queue = queue(&[]);
+    cause::changing::<String>(|| queue.add("a"));
+    queue.add("a");
+    queue.add_after("b", SECOND);
+    let cause = || queue.take().now_or_never().map(|taken| taken.cause);
+    assert_eq!(cause(), Some("String"));
+    advance(SECOND).await;
+    assert_eq!(cause(), Some("time"));
 }

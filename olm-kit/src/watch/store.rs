@@ -10,6 +10,7 @@ use super::cache::{Cache, Malformed, Unconfirmed};
 use super::intake::{Admits, Intake};
 use super::{Cached, Change};
 use crate::ObjectKey;
+use crate::cause;
 use crate::metrics::WatchFigures;
 
 /// All objects of one kind that a watch sees, ordered by namespace and name. Clones share the
@@ -210,9 +211,11 @@ impl<K: Cached> Store<K> {
         K: 'c,
     {
         let listeners = self.inner.listeners.read();
-        for change in changes {
-            listeners.iter().for_each(|listener| listener(change));
-        }
+        cause::changing::<K>(|| {
+            for change in changes {
+                listeners.iter().for_each(|listener| listener(change));
+            }
+        });
     }
 }
 

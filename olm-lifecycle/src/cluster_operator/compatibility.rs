@@ -11,6 +11,9 @@ use olm_types::properties::annotation;
 use olm_types::properties::kinds::MAX_OPENSHIFT_VERSION as MAXIMUM;
 use olm_types::version::Version;
 
+/// Most bytes of a version, which messages repeat.
+const LONGEST: usize = 256;
+
 /// Why the present version of OpenShift is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReleaseError {
@@ -129,6 +132,9 @@ fn maximum(csv: &ClusterServiceVersion) -> Result<Option<Minor>, String> {
     let value = value.trim_matches('"');
     if value.is_empty() {
         return Err("value cannot be \"\" (an empty string)".to_owned());
+    }
+    if value.len() > LONGEST {
+        return Err(format!("value has {} bytes, and may have {LONGEST}", value.len()));
     }
     let version = Version::parse_tolerant(value)
         .map_err(|error| format!("failed to parse {value:?} as semver: {error}"))?;

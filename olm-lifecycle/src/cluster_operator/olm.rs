@@ -10,6 +10,9 @@ use serde_json::Value;
 use super::compatibility::incompatible_operators;
 use super::object::{RelatedObject, Status, VersionEntry, create, write};
 
+/// Most operators that a message names: users write CSVs, and the status has to fit into a request.
+const LISTED: usize = 100;
+
 /// What there is to report.
 #[derive(Clone, Debug, Default)]
 pub struct OlmReport {
@@ -101,7 +104,11 @@ fn say_upgradeable(report: &OlmReport, status: &mut Status, now: Timestamp) {
             status.say("Upgradeable", false, reason, &message, now);
         }
         Ok(blocking) if !blocking.is_empty() => {
-            let lines: String = blocking.iter().map(|one| format!("\n- {one}")).collect();
+            let mut lines: String =
+                blocking.iter().take(LISTED).map(|one| format!("\n- {one}")).collect();
+            if blocking.len() > LISTED {
+                lines.push_str(&format!("\n- and {} more", blocking.len().saturating_sub(LISTED)));
+            }
             let message = format!(
                 "ClusterServiceVersions blocking minor version upgrades to 4.23 or major version \
                  upgrades to 5.0:{lines}"

@@ -73,6 +73,18 @@ fn malformed_limits(#[case] values: &[&str], #[case] error: &str) {
     assert!(reported[0].starts_with(start) && reported[0].contains(error), "{reported:?}");
 }
 
+/// Every user may write CSVs, with annotations of 256 KiB.
+#[test]
+fn limits_of_tenants_do_not_fill_the_status() {
+    let long = format!("\"{}\"", "1".repeat(200_000));
+    let csvs = (0..500).map(|number| limited(&format!("c{number}"), &[long.as_str()])).collect();
+    let report = OlmReport { csvs, has_worked: true, ..report() };
+    let status = written(decide_olm(&report, Timestamp::UNIX_EPOCH));
+    let message = condition(&status, "Upgradeable")["message"].as_str().unwrap();
+    assert!(message.contains("value has 200000 bytes, and may have 256"), "{message}");
+    assert!(message.ends_with("- and 400 more") && message.len() < 20_000, "{message}");
+}
+
 #[test]
 fn a_missing_release_is_an_error_and_an_operator_without_a_limit_is_none() {
     let missing = "desired release version missing from RELEASE_VERSION env variable";

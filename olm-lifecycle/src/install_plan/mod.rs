@@ -9,7 +9,7 @@ pub mod continuation;
 pub mod execution;
 pub(crate) mod package;
 pub mod phase;
-mod plan_order;
+pub(crate) mod plan_order;
 mod report;
 pub mod request;
 mod stale;

@@ -42,10 +42,14 @@ pub(super) fn wait<'a>(
         is_running(other) && rank(other) < rank(plan) && of_same_subscription(other, plan)
     });
     let waits = ahead.filter_map(|other| {
-        let rest = limit.checked_sub(age(other, now)?).filter(|rest| !rest.is_zero())?;
-        Some(Wait { rest, behind: other.name_any() })
+        Some(Wait { rest: rest(other, limit, now)?, behind: other.name_any() })
     });
     waits.max_by(|one, other| one.rest.cmp(&other.rest).then(other.behind.cmp(&one.behind)))
+}
+
+/// How long a plan that is being executed is still waited for; nothing when it was tried for `limit`.
+pub(crate) fn rest(plan: &InstallPlan, limit: Duration, now: Timestamp) -> Option<Duration> {
+    limit.checked_sub(age(plan, now)?).filter(|rest| !rest.is_zero())
 }
 
 /// Whether the plan had to wait, and was not tried since.

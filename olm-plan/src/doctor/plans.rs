@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 use std::ptr;
 
-use olm_types::api::{Approval, InstallPlan, InstallPlanPhase, Subscription};
+use olm_types::annotations::{PAUSE, PIN, VERSION_RANGE};
+use olm_types::api::{
+    Approval, InstallPlan, InstallPlanPhase, Subscription, SubscriptionCondition, SubscriptionState,
+};
 use olm_types::conditions::install_plan::INSTALLED;
-use olm_types::conditions::subscription::INSTALL_PLAN_MISSING;
+use olm_types::conditions::subscription::{INSTALL_PLAN_MISSING, UPGRADE_HELD};
 use olm_types::reasons::install_plan::INSTALL_CHECK_FAILED;
+use olm_types::reasons::subscription as reasons;
 
 use super::subscriptions::each;
 use super::{Fix, Found, View, fix};
@@ -27,7 +31,7 @@ pub(super) fn waits_for_approval(view: &View<'_>) -> Vec<Found> {
     let found = found.filter_map(|(plan, by)| {
         let names = plan.spec.cluster_service_version_names.join(", ");
         let evidence = format!("it installs {names} once it is approved");
-        Some(Found::of(InstallPlan::KIND, &plan.metadata, evidence, approve(view, plan, by)?))
+        Some(Found::of(InstallPlan::KIND, &plan.metadata, evidence, go_on(view, plan, by)?))
     });
     found.collect()
 }
@@ -66,7 +70,7 @@ pub(super) fn held_by_sibling(view: &View<'_>) -> Vec<Found> {
             name(&plan.metadata),
             manual.join(", ")
         );
-        Some((evidence, approve(view, plan, one)?))
+        Some((evidence, go_on(view, plan, one)?))
     })
 }
 
@@ -135,6 +139,46 @@ fn asked_for<'a>(view: &View<'a>) -> Vec<(&'a InstallPlan, &'a Subscription)> {
         seen.insert((namespace(&plan.metadata).to_owned(), name(&plan.metadata).to_owned()))
     });
     first.collect()
+}
+
+/// What lets a plan go on: another annotation where one holds it, which no approval changes, or its approval.
+fn go_on(view: &View<'_>, plan: &InstallPlan, by: &Subscription) -> Option<Fix> {
+    match holding(by) {
+        Some(held) => Some(Fix::Wait(release(by, held))),
+        None => approve(view, plan, by),
+    }
+}
+
+/// The condition that says that a Subscription holds its plan. With a pin or a range it may be about later versions
+/// alone; the state says whether it is about the plan.
+fn holding(subscription: &Subscription) -> Option<&SubscriptionCondition> {
+    let held = true_condition(subscription, UPGRADE_HELD)?;
+    let by_version = [Some(reasons::PINNED), Some(reasons::VERSION_RANGE)];
+    let state = subscription.status.as_ref().map(|status| status.state).unwrap_or_default();
+    let holds_all = !by_version.contains(&held.reason.as_deref());
+    (holds_all || state == SubscriptionState::AtLatestKnown).then_some(held)
+}
+
+fn release(by: &Subscription, held: &SubscriptionCondition) -> String {
+    let without = |key: &str| {
+        let key = format!("{key}-");
+        let words = ["annotate", "subscription", name(&by.metadata), &key];
+        fix::line(namespace(&by.metadata), &words)
+    };
+    match held.reason.as_deref().unwrap_or_default() {
+        reasons::PAUSED => {
+            format!("annotation {PAUSE} holds it until it is removed: {}", without(PAUSE))
+        }
+        reasons::PINNED => format!(
+            "annotation {PIN} holds it: name its version in spec.startingCSV, or remove the annotation: {}",
+            without(PIN)
+        ),
+        reasons::VERSION_RANGE => format!(
+            "annotation {VERSION_RANGE} does not accept its version: change the range, or remove it: {}",
+            without(VERSION_RANGE)
+        ),
+        _ => held.message.clone().unwrap_or_default(),
+    }
 }
 
 /// The approval of a plan as a command; none where the Subscription names no CSV of it.

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 
 use olm_lifecycle::subscription::holding;
 use olm_resolver::{Refusal, ResolveError};
-use olm_types::api::{
-    Approval, ClusterServiceVersion, InstallModeSet, InstallModeType, OperatorGroup, Subscription,
-};
+use olm_types::api::{Approval, ClusterServiceVersion, OperatorGroup, Subscription};
 use olm_types::bundle::Universe;
 use olm_types::labels::COPIED_FROM;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::group::group;
 use super::hop::{self, Reconciled};
-use super::prepare::{GROUP, follow, forget_pending, olm_key, subscribe, subscription};
+use super::prepare::{follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::Preview;
 use super::world::World;
-use super::{Asked, NoPreview, Wanted, finish};
+use super::{Asked, NoPreview, Wanted, brought, finish};
 
 /// More InstallPlans than this are not previewed.
 const MOST_HOPS: usize = 100;
@@ -28,6 +27,7 @@ pub(super) fn preview(
 ) -> Result<Preview, NoPreview> {
     let home = asked.namespace.as_str();
     let csvs_before = own_csvs(world, home);
+    brought::ask(world, home);
     forget_pending(world, home);
     let (action, name, to) = match &asked.wanted {
         Wanted::Install(install) => ("install", subscribe(world, home, install, universe)?, None),
@@ -82,6 +82,8 @@ fn hops(
         let waits = approvals.any(|approval| approval == Approval::Manual.as_str());
         preview.hops.extend(reconciled.done.iter().map(|done| done.hop.clone()));
         group(asked, world, preview);
+        let new = reconciled.done.iter().flat_map(|done| &done.hop.bundles);
+        preview.problems.extend(new.filter_map(|bundle| in_the_way(world, asked, &bundle.csv)));
         for done in &reconciled.done {
             if preview.problems.is_empty() {
                 finish::follow_up(asked, world, done, preview);
@@ -159,67 +161,13 @@ pub(super) fn own_csvs(world: &World<'_>, namespace: &str) -> Vec<ClusterService
     found
 }
 
-/// The OperatorGroup: made where there is none, and checked against the install modes of the CSVs.
-fn group(asked: &Asked, world: &mut World<'_>, preview: &mut Preview) {
+/// Why a CSV cannot be created: OLM leaves a copy that has its name, and installs nothing.
+fn in_the_way(world: &World<'_>, asked: &Asked, csv: &str) -> Option<String> {
     let home = asked.namespace.as_str();
-    let mut groups: Vec<OperatorGroup> = world.typed(OperatorGroup::KIND, Some(home));
-    groups.retain(|group| group.metadata.deletion_timestamp.is_none());
-    let csvs = own_csvs(world, home);
-    let installed = |csv: &&ClusterServiceVersion| {
-        let name = csv.metadata.name.as_deref().unwrap_or_default();
-        let mut bundles = preview.hops.iter().flat_map(|hop| &hop.bundles);
-        bundles.any(|bundle| bundle.csv == name)
-            && !preview.unknown.iter().any(|unknown| unknown.contains(name))
-    };
-    let new: Vec<&ClusterServiceVersion> = csvs.iter().filter(installed).collect();
-    if new.is_empty() {
-        return;
-    }
-    let targets: Vec<String> = match groups.as_slice() {
-        [] => make_group(asked, world, &new),
-        [group] if group.spec.selector.is_some() => return,
-        [group] => match group.spec.target_namespaces.as_slice() {
-            [] => vec![String::new()],
-            names => names.to_vec(),
-        },
-        several => {
-            let problem = format!(
-                "namespace {home} has {} OperatorGroups: OLM installs nothing until one is left",
-                several.len()
-            );
-            return preview.problems.push(problem);
-        }
-    };
-    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
-    for csv in new {
-        let fits = olm_opgroup::check_support(&csv.spec.install_modes, home, &targets);
-        if let Err(why) = fits {
-            let name = csv.metadata.name.as_deref().unwrap_or_default();
-            preview.problems.push(format!("{name} does not fit the OperatorGroup: {why}"));
-        }
-    }
-}
-
-/// Makes the OperatorGroup, for all namespaces where the CSVs support that. Its target namespaces.
-fn make_group(
-    asked: &Asked,
-    world: &mut World<'_>,
-    csvs: &[&ClusterServiceVersion],
-) -> Vec<String> {
-    let home = asked.namespace.as_str();
-    let mode = match &asked.wanted {
-        Wanted::Install(install) => install.install_mode.as_deref(),
-        _ => None,
-    };
-    let everywhere = |csv: &&ClusterServiceVersion| {
-        InstallModeSet::of(&csv.spec.install_modes).supports(InstallModeType::AllNamespaces)
-    };
-    let is_global = match mode {
-        Some(mode) => mode == "AllNamespaces",
-        None => csvs.iter().all(everywhere),
-    };
-    let spec = if is_global { json!({}) } else { json!({"targetNamespaces": [home]}) };
-    world.create(json!({"apiVersion": format!("{GROUP}/v1"), "kind": OperatorGroup::KIND,
-        "metadata": {"name": home, "namespace": home}, "spec": spec}));
-    vec![if is_global { String::new() } else { home.to_owned() }]
+    let found = world.get(&olm_key(ClusterServiceVersion::KIND, home, csv))?;
+    let from = found.pointer("/metadata/labels")?.get(COPIED_FROM)?.as_str()?;
+    Some(format!(
+        "namespace {home} holds a copy of {csv}, which is installed in namespace {from} and reaches this one: while \
+         it is there OLM creates no CSV of that name"
+    ))
 }

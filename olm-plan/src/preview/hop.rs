@@ -14,8 +14,7 @@ use olm_lifecycle::subscription::{holding, is_held};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
 use olm_resolver::{Chosen, InstalledCsv, Refusal, ResolutionRequest, Resolver, SubscriptionFacts};
 use olm_types::api::{
-    ClusterServiceVersion, InstallPlan, OperatorGroup, Step, StepStatus, Subscription,
-    UpgradeStrategy,
+    ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription, UpgradeStrategy,
 };
 use olm_types::bundle::{BundleContent, Entry, Universe};
 use olm_types::properties::annotation;
@@ -25,6 +24,7 @@ use super::Asked;
 use super::forward::own_csvs;
 use super::known::{Content, Key, Need, bundle_key};
 use super::result::{Bundle, CrdVerdict, Hop, Preview};
+use super::waiting::{comes_first, repeat};
 use super::world::World;
 use crate::observed::name;
 
@@ -130,21 +130,24 @@ fn installed(
     let mut problems = Vec::new();
     let read = read(world, selection, &mut problems);
     let planned = resolution::plan(namespace, selection, &read.inline, &read.unpacked);
-    let request = match planned {
+    let mut request = match planned {
         Ok(request) => request,
         Err(error) => {
             problems.push(error.to_string());
             None
         }
     };
+    problems.extend(comes_first(asked, namespace, selection));
     preview.problems.append(&mut problems);
+    let repeated = request.as_mut().map(|request| repeat(namespace, request, preview));
     let selected: Vec<Choice> = selection
         .inline
         .iter()
         .chain(selection.images.iter().map(|(choice, _)| choice))
         .cloned()
         .collect();
-    let hop = hop(namespace, selection, &selected, chosen, request.as_ref());
+    let mut hop = hop(namespace, selection, &selected, chosen, request.as_ref());
+    hop.list(&repeated.unwrap_or_default());
     if let Some(request) = &request {
         execute(asked, world, request, &read, preview);
     }
@@ -257,14 +260,14 @@ fn hop(
             deprecated: deprecated.into_iter().flatten().map(ToString::to_string).collect(),
         }
     };
-    let steps = || request.iter().flat_map(|request| &request.steps);
-    let manifest = |step: &Step| step.resource.manifest.clone().unwrap_or_default();
-    Hop {
+    let mut hop = Hop {
         approval: resolution::approval(namespace, selection).as_str(),
         bundles: selected.iter().map(bundle).collect(),
-        steps: steps().map(|it| format!("{}/{}", it.resource.kind, it.resource.name)).collect(),
-        manifests: steps().map(manifest).collect(),
-    }
+        steps: Vec::new(),
+        manifests: Vec::new(),
+    };
+    hop.list(request.map(|request| request.steps.as_slice()).unwrap_or_default());
+    hop
 }
 
 /// Executes the plan on the world, and judges the CRDs among its steps.

@@ -5,18 +5,22 @@
 //! there. What is not known yet is asked for all at once ([`Need`]); whoever reads it calls again.
 
 mod baseline;
+mod brought;
 pub mod change;
 mod copies;
 mod finish;
 mod forward;
 pub mod grants;
+mod group;
 mod hop;
 pub mod known;
+mod mode;
 mod operator;
 pub mod permissions;
 mod prepare;
 mod removal;
 pub mod result;
+mod waiting;
 mod world;
 
 use jiff::Timestamp;
@@ -28,6 +32,7 @@ use crate::settings::Settings;
 
 pub use change::{Action, Change, Written};
 pub use known::{Content, Key, Known, Need, bundle_key};
+pub use mode::{Mode, NoMode};
 pub use result::{Bundle, Copies, CrdVerdict, Hop, Preview};
 pub use world::World;
 
@@ -86,8 +91,8 @@ pub struct Install {
     pub catalog: Option<CatalogKey>,
     /// Whether each InstallPlan waits for a user.
     pub is_manual: bool,
-    /// `AllNamespaces` or `OwnNamespace`, for an OperatorGroup that has to be made.
-    pub install_mode: Option<String>,
+    /// For an OperatorGroup that has to be made.
+    pub install_mode: Option<Mode>,
     /// `spec.config` of the Subscription.
     pub config: Option<Value>,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use olm_types::api::Step;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -46,6 +47,16 @@ pub struct Hop {
     /// What the steps write: manifests, or references to ConfigMaps that hold them.
     #[serde(skip)]
     pub manifests: Vec<String>,
+}
+
+impl Hop {
+    /// Adds steps to those that are listed.
+    pub(super) fn list(&mut self, steps: &[Step]) {
+        let named = |step: &Step| format!("{}/{}", step.resource.kind, step.resource.name);
+        self.steps.extend(steps.iter().map(named));
+        let manifest = |step: &Step| step.resource.manifest.clone().unwrap_or_default();
+        self.manifests.extend(steps.iter().map(manifest));
+    }
 }
 
 /// What becomes of a CRD.

@@ -22,6 +22,9 @@ const COMPLETE: &str = "ResponseComplete";
 /// The status of an answer that refuses to overwrite what is newer, or to create what is there.
 const CONFLICT: u16 = 409;
 
+/// The status of an answer about an object that was not there before.
+const CREATED: u16 = 201;
+
 /// Requests that change nothing.
 const READS: [&str; 3] = ["get", LIST, WATCH];
 
@@ -79,7 +82,9 @@ impl Entry {
         let namespace = self.object_ref.namespace;
         let agent = self.user_agent;
         let (received, done) = (self.request_received_timestamp, self.stage_timestamp);
-        let write = Write { program, agent, verb: self.verb, object, namespace, received, done };
+        let is_new = self.response_status.code == CREATED;
+        let verb = self.verb;
+        let write = Write { program, agent, verb, is_new, object, namespace, received, done };
         (changes && !question).then_some(write)
     }
 

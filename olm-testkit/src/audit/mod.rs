@@ -35,6 +35,8 @@ pub struct Write {
     pub agent: String,
     /// `create`, `update`, `patch`, `delete` or `deletecollection`.
     pub verb: String,
+    /// Whether the object was not there before: a create, or an apply that was answered with 201.
+    pub is_new: bool,
     /// Resource, namespace, name and subresource, for a reader.
     pub object: String,
     /// The namespace of the object; empty for objects of the whole cluster.

@@ -77,6 +77,7 @@ mod tests {
             program: "p".to_owned(),
             agent: "p/1".to_owned(),
             verb: verb.to_owned(),
+            is_new: verb == "create",
             object: object.to_owned(),
             namespace: String::new(),
             received: Timestamp::UNIX_EPOCH,

@@ -105,6 +105,7 @@ fn main() -> ExitCode {
         local_trial(rolling, "rolling::update", rolling::update),
         local_trial(rolling, "rolling::two_at_work", rolling::two_at_work),
         local_trial(rolling, "rolling::openshift", openshift::reports_and_profile),
+        local_trial(rolling, "rolling::idle_callers_over_tls", silence::over_tls),
         local_trial(servers, "silence::idle_callers", silence::idle_callers),
     ]);
     let mut all: Vec<Trial> = all.chain(real_registry::all()).collect();

@@ -9,10 +9,13 @@ use kube::ResourceExt;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, PostParams};
 use kube::core::GroupVersionKind;
 use kube::runtime::wait::await_condition;
+use olm_testkit::builders::csv;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::e2e::provider::local::Local;
-use olm_testkit::operators::Operator;
+use olm_testkit::operators::{Operator, Special};
 use olm_testkit::{packages, wait};
+use olm_types::annotations::PROPERTIES;
+use olm_types::api::ClusterServiceVersion;
 use rustls::pki_types::ServerName;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
@@ -21,8 +24,17 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+use crate::rolling::FLAGS;
+
 /// What the flags name.
 const REPORTS: [&str; 2] = ["operator-lifecycle-manager", "operator-lifecycle-manager-catalog"];
+
+/// CSVs that a tenant writes: what they say about the last version of OpenShift that they work with, and what the
+/// ClusterOperator says of that where it counts.
+const LIMITS: [(&str, &str, &str); 2] = [
+    ("old.v1.0.0", "\"4.0\"", "maximum supported OCP version for"),
+    ("odd.v1.0.0", "\"newest\"", "has invalid olm.maxOpenShiftVersion properties"),
+];
 
 /// Every ClusterOperator becomes Available, and the packages API speaks what the cluster wants.
 pub async fn reports_and_profile(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
@@ -45,10 +57,61 @@ pub async fn reports_and_profile(local: Arc<Local>, ctx: Arc<TestContext>) -> Re
     packages::until_available(&ctx.client).await?;
     ensure!(connects(&ctx, &TLS13).await?, "the packages API does not speak TLS 1.3");
     ensure!(!connects(&ctx, &TLS12).await?, "the packages API speaks TLS 1.2");
+    limits(&local, &ctx).await?;
     for definition in &definitions {
         crds(&ctx).delete(&definition.name_any(), &DeleteParams::default()).await?;
     }
     Ok(())
+}
+
+/// What a tenant writes into the properties of a CSV keeps the cluster from being upgraded as in v0, and under the
+/// strict policy it does not.
+async fn limits(local: &Local, ctx: &TestContext) -> Result<()> {
+    for (name, value, _) in LIMITS {
+        let property = format!(r#"[{{"type":"olm.maxOpenShiftVersion","value":{value}}}]"#);
+        let limited = csv(name, "1.0.0").deployment("old", "default").with(|csv| {
+            csv.annotations_mut().insert(PROPERTIES.to_owned(), property);
+        });
+        ctx.create(&limited.build()).await?;
+    }
+    restart(local, "v0").await?;
+    let names_both = |message: &str| {
+        LIMITS.iter().all(|(name, _, said)| message.contains(name) && message.contains(said))
+    };
+    upgradeable(ctx, "False", names_both).await?;
+    restart(local, "strict").await?;
+    upgradeable(ctx, "True", str::is_empty).await?;
+    for (name, ..) in LIMITS {
+        let csvs: Api<ClusterServiceVersion> = ctx.api();
+        csvs.delete(name, &DeleteParams::default()).await?;
+    }
+    local.replace_operator(Operator::Olm).await
+}
+
+/// Starts olm-operator again, with this policy and as on a cluster of OpenShift 4.16.
+async fn restart(local: &Local, policy: &str) -> Result<()> {
+    let code = local.take_operator(Operator::Olm)?.terminate()?;
+    ensure!(code == 0, "olm-operator ended with {code}");
+    let flags = FLAGS.both.iter().map(|flag| (*flag).to_owned());
+    let args = flags.chain([format!("--tenant-policy={policy}")]).collect();
+    let env = vec![("RELEASE_VERSION".to_owned(), "4.16.0".to_owned())];
+    let log = format!("olm-operator-{policy}");
+    let special = Special { log, args, env, ..Special::default() };
+    local.start_operator(Operator::Olm, special).await?.until_ready().await
+}
+
+/// Waits until OLM says whether the cluster may be upgraded, and why.
+async fn upgradeable(ctx: &TestContext, status: &str, why: impl Fn(&str) -> bool) -> Result<()> {
+    let [name, _] = REPORTS;
+    let says =
+        |one: &Value| one["status"] == status && why(one["message"].as_str().unwrap_or_default());
+    let found = |object: Option<&DynamicObject>| {
+        object.and_then(|object| condition(object, "Upgradeable")).is_some_and(&says)
+    };
+    let found =
+        timeout(wait::TIMEOUT, await_condition(objects(ctx, "ClusterOperator"), name, found));
+    let found = found.await.with_context(|| format!("Upgradeable does not become {status}"))?;
+    found.map(drop).context("cannot watch ClusterOperators")
 }
 
 /// A kind of OpenShift's API; its schema does not matter here.
@@ -95,9 +158,12 @@ fn object(kind: &str, spec: Value) -> Result<DynamicObject> {
 }
 
 fn is_available(object: &DynamicObject) -> bool {
+    condition(object, "Available").is_some_and(|one| one["status"] == "True")
+}
+
+fn condition<'a>(object: &'a DynamicObject, kind: &str) -> Option<&'a Value> {
     let conditions = object.data.pointer("/status/conditions").and_then(Value::as_array);
-    let mut conditions = conditions.into_iter().flatten();
-    conditions.any(|one| one["type"] == "Available" && one["status"] == "True")
+    conditions.into_iter().flatten().find(|one| one["type"] == kind)
 }
 
 /// Whether the packages API shakes hands in this version. What it is, is not checked: that does the API

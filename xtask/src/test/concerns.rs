@@ -70,7 +70,7 @@ pub const CONCERNS: &[Row] = &[
     ("olm-kit/src/interpreter", &["faults", "install_plans", "lifecycle", "writes", "conflicts"]),
     ("olm-kit/src/tls", &["rolling", "packages"]),
     ("olm-lifecycle/src/cluster_operator", &["related_objects", "rolling"]),
-    ("olm-kit/src/listen", &["packages", "deploy", "silence"]),
+    ("olm-kit/src/listen", &["packages", "deploy", "silence", "rolling"]),
     ("olm-kit/src/leader", &["replicas", "rolling", "flags"]),
     ("olm-operator/src", &["lifecycle", "operator_groups", "idle"]),
     (

@@ -42,6 +42,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
             "olm-rig",
             "olm-catalog",
             "olm-resolver",
+            "olm-plan",
         ],
     ),
 ];

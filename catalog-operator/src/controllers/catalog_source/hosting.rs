@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt;
-use olm_lifecycle::catalog_source::hosting::{Hosting, is_ours, is_released, record, slice_name};
+use olm_lifecycle::catalog_source::hosting::{
+    Hosting, is_ours, is_released, record, slice_name, taken_ports,
+};
 use olm_lifecycle::catalog_source::registry::service_name;
 use olm_lifecycle::catalog_source::{Backend, Present};
 use olm_types::api::CatalogSource;
@@ -72,13 +74,8 @@ impl Hosts {
 
     /// Ports that are recorded for other catalogs.
     fn other_ports(&self, key: &CatalogKey) -> Vec<u16> {
-        let own = |slice: &EndpointSlice| {
-            let service = slice.labels().get(SERVICE_NAME).map(String::as_str).unwrap_or_default();
-            let namespace = slice.namespace().unwrap_or_default();
-            *namespace == *key.namespace && service == key.name.replace('.', "-")
-        };
-        let slices = self.stores.slices.list();
-        let others = slices.iter().filter(|slice| !own(slice));
-        others.filter_map(|slice| record(slice)?.port).collect()
+        let (slices, service) = (self.stores.slices.list(), key.name.replace('.', "-"));
+        let all = slices.iter().map(Arc::as_ref);
+        taken_ports(all, self.host.scope(), (&key.namespace, &service))
     }
 }

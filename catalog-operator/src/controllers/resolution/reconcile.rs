@@ -11,7 +11,7 @@ use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
     Failure, KeptBack, Namespace, Orphans, Part, ResolutionDecision, ResolutionSettings, Unusable,
-    adopt, decide_resolution, fail, parts, report_orphans, upgrade_under_way,
+    adopt, decide_resolution, fail, parts, report_orphans, unfinished, upgrade_under_way,
 };
 use olm_resolver::Policy;
 use olm_types::api::ClusterServiceVersion;
@@ -49,6 +49,8 @@ pub struct Resolutions {
     pub(crate) orphans: DashMap<String, Orphans>,
     /// Namespaces that are resolved once more before a plan is made.
     pub(crate) arrivals: Arrivals,
+    /// How long an InstallPlan is tried, and with it how long the next version waits for what it brings.
+    pub(crate) retry_timeout: Duration,
 }
 
 #[async_trait]
@@ -155,6 +157,11 @@ impl Resolutions {
         }
         let (mut namespace, mut on_the_way) = (namespace.clone(), 0);
         for mut part in parts {
+            let own = (&part.namespace, &part.selection);
+            if let Some(plan) = unfinished(own.0, own.1, self.retry_timeout, clock::now()) {
+                conclusion = sooner(conclusion, Conclusion::RequeueAfter(plan.rest));
+                continue;
+            }
             part.selection.kept_back = solved.kept_back.clone();
             let installed = self.install_or_report(&mut namespace, &part, &mut on_the_way).await?;
             conclusion = sooner(conclusion, installed);

@@ -61,7 +61,7 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Running, output: Output) 
         version: Some(bundle.csv.clone()),
         catalog: Some(key.clone()),
         is_manual: true,
-        install_mode: install_mode.map(|mode| format!("{mode:?}")),
+        install_mode: install_mode.clone(),
         config: None,
     };
     let (wanted, now) = (Wanted::Install(install), Timestamp::now());

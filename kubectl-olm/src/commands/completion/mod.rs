@@ -53,6 +53,27 @@ end
 complete -c kubectl-olm -f -a '(__kubectl_olm)'
 "#;
 
+/// Versions before 7.3 pass no empty words to programs.
+const POWERSHELL: &str = r#"Register-ArgumentCompleter -Native -CommandName kubectl-olm -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements |
+        Where-Object { $_.Extent.StartOffset -lt $cursorPosition } |
+        Select-Object -Skip 1 |
+        ForEach-Object { $_.Extent.Text })
+    if ($wordToComplete -eq '') {
+        $version = $PSVersionTable.PSVersion
+        $words += if ($version.Major * 100 + $version.Minor -lt 703) { '""' } else { '' }
+    }
+    kubectl-olm __complete -- @words 2>$null |
+        Where-Object { $_ -notlike ':*' } |
+        ForEach-Object {
+            $word, $about = $_ -split "`t", 2
+            if (-not $about) { $about = $word }
+            [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $about)
+        }
+}
+"#;
+
 const KUBECTL: &str = r#"#!/bin/sh
 # Put this as kubectl_complete-olm on the PATH, executable.
 exec kubectl-olm __complete -- "$@"
@@ -64,6 +85,7 @@ pub fn script(output: Output, shell: Shell, install: bool) -> Result<Outcome> {
         Shell::Bash => BASH,
         Shell::Zsh => ZSH,
         Shell::Fish => FISH,
+        Shell::PowerShell => POWERSHELL,
         Shell::Kubectl => KUBECTL,
     };
     if !install {

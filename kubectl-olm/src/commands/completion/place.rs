@@ -44,6 +44,10 @@ fn file(
             .map(|data| data.join("zsh/site-functions/_kubectl-olm")),
         Shell::Fish => below("XDG_CONFIG_HOME", ".config")
             .map(|config| config.join("fish/completions/kubectl-olm.fish")),
+        Shell::PowerShell => bail!(
+            "PowerShell reads its profile alone: put the line \
+             `kubectl-olm completion powershell | Out-String | Invoke-Expression` into the file that $PROFILE names"
+        ),
         Shell::Kubectl if cfg!(windows) => bail!("kubectl asks no script of a shell on Windows"),
         Shell::Kubectl => beside.map(|folder| folder.join("kubectl_complete-olm")),
     };
@@ -64,6 +68,12 @@ fn executable(_: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn powershell_has_no_place() {
+        let error = file(Shell::PowerShell, |_| Some(PathBuf::from("/h")), None).unwrap_err();
+        assert!(error.to_string().contains("$PROFILE"), "{error}");
+    }
 
     #[test]
     #[cfg(unix)]

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use ::http::Uri;
@@ -71,7 +70,7 @@ impl Clients {
         };
         if is_proxied {
             let host = home.host().unwrap_or_default().trim_matches(['[', ']']);
-            return Ok(host.parse::<IpAddr>().map_or(Place::Public, Place::of));
+            return Ok(Place::of_text(host).unwrap_or(Place::Public));
         }
         let addresses = addresses(&*self.network, home).await?;
         Ok(Place::of_all(addresses.iter().map(|address| address.ip())))

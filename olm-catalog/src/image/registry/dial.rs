@@ -101,7 +101,7 @@ impl Dialer {
         server: &ProxyServer,
         target: &Address,
     ) -> Result<TcpStream, DialError> {
-        let literal = target.host().parse().ok().map(Place::of);
+        let literal = Place::of_text(target.host());
         if literal.is_some_and(|place| !self.home.may_refer_to(place)) {
             return Err(DialError::NotPublic);
         }

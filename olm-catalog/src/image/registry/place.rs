@@ -29,6 +29,20 @@ impl Place {
         }
     }
 
+    /// Where a server lies that is named by its address; none where it has a name. A number in another notation, such
+    /// as `0x0a000007`, is an address to some of those who resolve names, so it leads nowhere.
+    pub(super) fn of_text(host: &str) -> Option<Self> {
+        let host = host.trim_end_matches('.');
+        if let Ok(address) = host.parse() {
+            return Some(Self::of(address));
+        }
+        let last = host.rsplit('.').next().unwrap_or_default();
+        let hex = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
+        let is_hex = hex.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let is_number = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+        (is_hex || is_number).then_some(Self::Nowhere)
+    }
+
     /// Where a registry lies with all of these addresses: in public only if each of them does.
     pub(super) fn of_all(addresses: impl IntoIterator<Item = IpAddr>) -> Self {
         let mut places = addresses.into_iter().map(Self::of);
@@ -119,6 +133,21 @@ mod tests {
     #[case("2001:db8::1", Nowhere)]
     fn places(#[case] address: &str, #[case] expected: Place) {
         assert_eq!(Place::of(address.parse().unwrap()), expected);
+    }
+
+    #[rstest]
+    #[case("quay.io", None)]
+    #[case("registry1", None)]
+    #[case("10.0.0.7", Some(Private))]
+    #[case("10.0.0.7.", Some(Private))]
+    #[case("::ffff:10.0.0.7", Some(Private))]
+    #[case("8.8.8.8", Some(Public))]
+    #[case("10.7", Some(Nowhere))]
+    #[case("167772167", Some(Nowhere))]
+    #[case("0x0a000007", Some(Nowhere))]
+    #[case("012.0.0.07", Some(Nowhere))]
+    fn texts(#[case] host: &str, #[case] expected: Option<Place>) {
+        assert_eq!(Place::of_text(host), expected);
     }
 
     #[rstest]

@@ -218,9 +218,14 @@ async fn a_proxy_and_authorities_of_ones_own() {
 }
 
 /// What stands as an address in a reference is looked at, although the proxy would connect.
+#[rstest]
+#[case::as_addresses_are_written("10.0.0.7")]
+#[case::mapped("[::ffff:10.0.0.7]")]
+#[case::of_a_cloud("169.254.169.254")]
+#[case::in_hexadecimal("0x0a000007")]
 #[tokio::test]
-async fn no_proxy_leads_inside() {
-    let moved = answer("307 There", "Location: https://10.0.0.7/layer\r\n", "");
+async fn no_proxy_leads_inside(#[case] host: &str) {
+    let moved = answer("307 There", &format!("Location: https://{host}/layer\r\n"), "");
     let guarded = Guarded::start(BTreeMap::from([(MANIFEST.to_owned(), moved)])).await;
     let registry = guarded.registry(vec![guarded.authority.clone()]);
     let image = "registry.test/b:v1".parse().unwrap();

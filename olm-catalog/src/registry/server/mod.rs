@@ -7,6 +7,7 @@
 mod body;
 mod calls;
 mod chunk;
+mod clients;
 mod experimental;
 mod serve;
 mod streams;

@@ -4,27 +4,21 @@
 //! Connections to a former source end when their calls have ended, so clients notice that there is
 //! other content, as they would with a server that was replaced.
 
-use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
-use std::sync::{Arc, Weak};
-use std::task::{Context, Poll, ready};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use olm_tasks::{Pauses, Task, contained, restarted};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tonic::transport::server::{Connected, TcpConnectInfo};
 
+use super::clients::{Client, Clients};
 use super::serve::serve_on;
 use super::{ServerOptions, Source};
 
-/// Most clients of a port; for another one the oldest goes.
-const CLIENTS: usize = 128;
 /// Clients that were accepted and wait for their server.
 const WAITING: usize = 16;
 /// Pause after the system refused to accept a connection, for lack of file descriptors mostly.
@@ -69,7 +63,7 @@ async fn run(
     options: ServerOptions,
     serving: TaskTracker,
 ) {
-    let mut clients = VecDeque::new();
+    let mut clients = Clients::default();
     let mut current = None;
     sources.mark_changed();
     loop {
@@ -82,8 +76,8 @@ async fn run(
                 current = source.map(|source| Serving::start(source, options, &serving));
             }
             accepted = listener.accept(), if current.is_some() => match accepted {
-                Ok((stream, _)) => {
-                    let client = admit(&mut clients, stream);
+                Ok((stream, from)) => {
+                    let client = clients.admit(stream, from.ip());
                     if let Some(current) = &current {
                         current.serve(client).await;
                     }
@@ -129,69 +123,5 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         self.stop.cancel();
-    }
-}
-
-/// Counts a client in; the oldest goes when there are too many.
-fn admit(clients: &mut VecDeque<Weak<CancellationToken>>, stream: TcpStream) -> Client {
-    clients.retain(|client| client.strong_count() > 0);
-    while clients.len() >= CLIENTS {
-        if let Some(oldest) = clients.pop_front().and_then(|oldest| oldest.upgrade()) {
-            oldest.cancel();
-        }
-    }
-    let closed = Arc::new(CancellationToken::new());
-    clients.push_back(Arc::downgrade(&closed));
-    // Small answers need not wait for others.
-    let _ = stream.set_nodelay(true);
-    let is_closed = Box::pin((*closed).clone().cancelled_owned());
-    Client { stream, is_closed, _counted: closed }
-}
-
-/// A connection that may be closed for another one.
-struct Client {
-    stream: TcpStream,
-    is_closed: Pin<Box<WaitForCancellationFutureOwned>>,
-    _counted: Arc<CancellationToken>,
-}
-
-impl Connected for Client {
-    type ConnectInfo = TcpConnectInfo;
-
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.stream.connect_info()
-    }
-}
-
-impl AsyncRead for Client {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if read.is_pending() {
-            ready!(self.is_closed.as_mut().poll(context));
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-        }
-        read
-    }
-}
-
-impl AsyncWrite for Client {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

@@ -13,8 +13,8 @@ use super::super::params::{Params, one_of};
 use crate::command::Words;
 use crate::form::Bad;
 
-/// Install modes for which an OperatorGroup is made; the first is the default.
-const MADE: [&str; 2] = ["AllNamespaces", "OwnNamespace"];
+/// Install modes in the order in which they are offered; the first that fits is the default.
+const MODES: [&str; 4] = ["AllNamespaces", "OwnNamespace", "SingleNamespace", "MultiNamespace"];
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,8 @@ pub(super) struct Choice {
     pub(super) version: Option<String>,
     pub(super) catalog: Option<CatalogKey>,
     pub(super) is_manual: bool,
-    pub(super) mode: Option<&'static str>,
+    /// For an OperatorGroup that has to be made.
+    pub(super) mode: Option<preview::Mode>,
     /// As it was typed.
     pub(super) config: String,
 }
@@ -51,14 +52,14 @@ impl Choice {
             None => Err(Bad::new("catalog", "it is no NAMESPACE/NAME")),
         });
         let approval = one_of("approval", given(&posted.approval), &["Automatic", "Manual"])?;
-        let mode = given(&posted.mode).map(|mode| one_of("mode", Some(mode), &MADE)).transpose()?;
+        let mode = given(&posted.mode).map(|mode| read_mode(mode, given(&posted.targets)));
         Ok(Self {
             package,
             channel: text(&params.channel),
             version: text(&params.version),
             catalog: catalog.transpose()?,
             is_manual: approval == "Manual",
-            mode,
+            mode: mode.transpose()?,
             config: posted.config.clone().unwrap_or_default(),
         })
     }
@@ -74,7 +75,7 @@ impl Choice {
             version: self.version.clone(),
             catalog: self.catalog.clone(),
             is_manual: self.is_manual,
-            install_mode: self.mode.map(str::to_owned),
+            install_mode: self.mode.clone(),
             config: self.read_config()?,
         }))
     }
@@ -99,7 +100,8 @@ impl Choice {
             ("channel", text(&self.channel)),
             ("version", text(&self.version)),
             ("approval", self.approval().to_owned()),
-            ("mode", self.mode.unwrap_or_default().to_owned()),
+            ("mode", self.mode_and_targets().0),
+            ("targets", self.mode_and_targets().1),
             ("config", self.config.clone()),
         ];
         all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
@@ -115,12 +117,30 @@ impl Choice {
             .flag("--version", self.version.as_deref())
             .flag("--source", catalog.as_deref())
             .flag("--approval", Some(self.approval()))
-            .flag("--install-mode", self.mode)
+            .flag("--install-mode", self.mode.as_ref().map(ToString::to_string).as_deref())
+    }
+
+    /// The mode, and the namespaces that go with it, as a form has them.
+    pub(super) fn mode_and_targets(&self) -> (String, String) {
+        let text = self.mode.as_ref().map(ToString::to_string).unwrap_or_default();
+        match text.split_once('=') {
+            Some((mode, targets)) => (mode.to_owned(), targets.to_owned()),
+            None => (text, String::new()),
+        }
     }
 
     fn approval(&self) -> &'static str {
         if self.is_manual { "Manual" } else { "Automatic" }
     }
+}
+
+fn read_mode(mode: &str, targets: Option<&str>) -> Result<preview::Mode, Bad> {
+    let mode = one_of("mode", Some(mode), &MODES)?;
+    let text = match targets.filter(|_| ["SingleNamespace", "MultiNamespace"].contains(&mode)) {
+        Some(targets) => format!("{mode}={}", targets.replace(' ', "")),
+        None => mode.to_owned(),
+    };
+    text.parse().map_err(|why: preview::NoMode| Bad::new("targets", &why.to_string()))
 }
 
 /// Every install mode: what an OperatorGroup is made for, and why the rest is not offered.
@@ -135,16 +155,13 @@ pub(super) fn modes(
             format!("OperatorGroup {group} is there already, and its target namespaces decide")
         }
         None if !supported.supports(mode) => "the operator does not support it".to_owned(),
-        None if !MADE.contains(&mode.as_str()) => {
-            "it needs an OperatorGroup that names other namespaces; write that first".to_owned()
-        }
         None => String::new(),
     };
     let mut all: Vec<Mode> = InstallModeType::ALL
         .into_iter()
         .map(|mode| Mode { value: mode.as_str(), is_chosen: false, why_not: why_not(mode) })
         .collect();
-    all.sort_by_key(|mode| MADE.iter().position(|made| *made == mode.value).unwrap_or(MADE.len()));
+    all.sort_by_key(|mode| MODES.iter().position(|one| *one == mode.value));
     let offered = |mode: &&mut Mode| mode.why_not.is_empty();
     let chosen = all.iter().position(|mode| mode.why_not.is_empty() && said == Some(mode.value));
     match chosen {
@@ -173,7 +190,9 @@ mod tests {
     #[case::nothing("", "package")]
     #[case::catalog("package=kettle&catalog=kitchen", "catalog")]
     #[case::approval("package=kettle&approval=%3Cscript%3E", "approval")]
-    #[case::mode("package=kettle&mode=MultiNamespace", "mode")]
+    #[case::mode("package=kettle&mode=Everywhere", "mode")]
+    #[case::no_targets("package=kettle&mode=MultiNamespace", "targets")]
+    #[case::target("package=kettle&mode=SingleNamespace&targets=../a", "targets")]
     fn what_is_not_offered_is_refused_by_its_field(#[case] body: &str, #[case] field: &str) {
         assert_eq!(choice(body).unwrap_err().field, field);
     }
@@ -181,7 +200,7 @@ mod tests {
     #[test]
     fn what_is_confirmed_is_what_was_asked_for() {
         let body = "package=kettle&catalog=olm/kitchen&channel=stable&version=1.0.0&approval=Manual&\
-                    mode=OwnNamespace&config=env:%0D%0A- name: A";
+                    mode=MultiNamespace&targets=b, a&config=env:%0D%0A- name: A";
         let first = choice(body).unwrap();
         let fields = first.fields("ns");
         let mut body = form_urlencoded::Serializer::new(String::new());
@@ -194,7 +213,7 @@ mod tests {
         assert!(install.is_manual);
         let command = first.command(Words::new(&[], "ns")).line();
         let expected = "kubectl olm -n ns install kettle --channel stable --version 1.0.0 --source olm/kitchen \
-                        --approval Manual --install-mode OwnNamespace";
+                        --approval Manual --install-mode 'MultiNamespace=a,b'";
         assert_eq!(command, expected);
     }
 
@@ -220,7 +239,7 @@ mod tests {
             ("AllNamespaces", false, false),
             ("OwnNamespace", true, true),
             ("SingleNamespace", false, false),
-            ("MultiNamespace", false, false),
+            ("MultiNamespace", false, true),
         ];
         assert_eq!(shown(&[], None), expected);
         assert_eq!(shown(&[], Some("AllNamespaces")), expected);

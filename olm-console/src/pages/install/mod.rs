@@ -34,6 +34,7 @@ struct Install {
     catalog: String,
     channel: String,
     version: String,
+    targets: String,
     offered: Offered,
     modes: Vec<Mode>,
     may_not: Vec<String>,
@@ -174,12 +175,14 @@ async fn page(
     let creates = [Action::of_olm("create", "subscriptions", &offered.namespace)];
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let title = format!("Install {}", choice.package);
+    let (mode, targets) = choice.mode_and_targets();
     let page = html(&Install {
         frame: visit.frame(Page::Install, &title, &choice.command(visit.command())),
         catalog: choice.catalog.as_ref().map(ToString::to_string).unwrap_or_default(),
         channel: text(&choice.channel),
         version: text(&choice.version),
-        modes: modes(&offered.supported, &groups, choice.mode),
+        targets,
+        modes: modes(&offered.supported, &groups, Some(mode.as_str())),
         may_not: act::not_allowed(&may, &creates).await,
         choice,
         offered,

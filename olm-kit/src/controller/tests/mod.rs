@@ -82,6 +82,23 @@ async fn failures_are_tried_again_and_counted() {
     assert_eq!((queue.failures(&"a".to_owned()), queue.running()), (0, 0));
     assert!(text.contains(r#"reconciles_total{controller="test",result="error"} 2"#), "{text}");
     assert!(text.contains(r#"reconciles_total{controller="test",result="success"} 1"#), "{text}");
+    let idle = r#"reconciles_without_effect_total{controller="test",trigger="time"} 1"#;
+    assert!(text.contains(idle), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn passes_that_write_nothing_are_counted_by_what_asked_for_them() {
+    let running = start(vec![|| {
+        cause::note_effect();
+        Ok(Conclusion::Done)
+    }]);
+    for (key, calls) in [("a", 1), ("b", 2)] {
+        running.queue.add(key.to_owned());
+        running.scripted.calls(calls).await;
+    }
+    let text = running.end().await;
+    let idle = r#"reconciles_without_effect_total{controller="test",trigger="other"} 1"#;
+    assert!(text.contains(idle), "{text}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -28,7 +28,7 @@ pub use failure::PullFailure;
 use mode::had_success;
 pub(super) use mode::{Mode, mode, selects};
 pub use mode::{connects_in_process, is_released};
-pub use port::{PortRange, PortRangeError, choose as choose_port};
+pub use port::{PortRange, PortRangeError, choose as choose_port, taken as taken_ports};
 pub use pulling::{NextStep, Pulling, Resolved, Target, next_step, poll_period};
 pub use scope::{Namespaces, Scope};
 pub use slice::{Record, Replica, is_ours, record, slice_name};

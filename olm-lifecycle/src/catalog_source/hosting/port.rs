@@ -5,8 +5,13 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use k8s_openapi::api::discovery::v1::EndpointSlice;
+use kube_core::ResourceExt;
 use olm_types::hash;
+use olm_types::labels::SERVICE_NAME;
 use thiserror::Error;
+
+use super::{Scope, record};
 
 /// Ports for catalogs (`--catalogs-ports`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +67,58 @@ pub fn choose(
     })
 }
 
+/// The ports that EndpointSlices record for catalogs other than the one behind this Service. Those of namespaces whose
+/// catalogs the operator does not serve take none: whoever may write EndpointSlices there could take all.
+pub fn taken<'a>(
+    slices: impl IntoIterator<Item = &'a EndpointSlice>,
+    scope: &Scope,
+    (namespace, service): (&str, &str),
+) -> Vec<u16> {
+    let counts = |slice: &&EndpointSlice| {
+        let of = slice.namespace().unwrap_or_default();
+        let is_own =
+            of == namespace && slice.labels().get(SERVICE_NAME).is_some_and(|name| name == service);
+        !is_own && scope.includes(&of)
+    };
+    let others = slices.into_iter().filter(counts);
+    others.filter_map(|slice| record(slice)?.port).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+    use serde_json::json;
 
     use super::*;
+
+    /// A record for a catalog.
+    fn slice(namespace: &str, service: &str, port: u16) -> EndpointSlice {
+        serde_json::from_value(json!({
+            "metadata": {
+                "namespace": namespace, "name": format!("{service}-olm-rs"),
+                "labels": {
+                    "endpointslice.kubernetes.io/managed-by": "catalog-operator.olm-rs.dev",
+                    SERVICE_NAME: service,
+                },
+                "annotations": {"olm-rs.dev/catalog-image": "i", "olm-rs.dev/catalog-digest": "d"},
+            },
+            "addressType": "IPv4", "endpoints": [], "ports": [{"name": "grpc", "port": port}],
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_tenant_takes_no_port_of_catalogs_that_the_operator_serves() {
+        let slices = [
+            slice("olm", "own", 10),
+            slice("olm", "other", 11),
+            slice("ours", "own", 12),
+            slice("team", "own", 13),
+        ];
+        let taken = |scope: &Scope| taken(&slices, scope, ("olm", "own"));
+        assert_eq!(taken(&Scope::process("olm", &["ours".to_owned()])), [11, 12]);
+        assert_eq!(taken(&Scope::process("olm", &["*".to_owned()])), [11, 12, 13]);
+    }
 
     #[rstest]
     #[case("50100-50199", Some((50_100, 50_199)))]

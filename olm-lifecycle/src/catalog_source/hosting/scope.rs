@@ -43,14 +43,18 @@ impl Scope {
         matches!(&self.0, Namespaces::Some(names) if names.is_empty())
     }
 
+    /// Whether the operator serves catalogs of the namespace.
+    pub fn includes(&self, namespace: &str) -> bool {
+        match &self.0 {
+            Namespaces::All => true,
+            Namespaces::Some(names) => names.contains(namespace),
+        }
+    }
+
     /// Whether the operator serves the catalog: one of an image that its spec does not say to be
     /// served elsewhere.
     pub fn covers(&self, catalog: &CatalogSource) -> bool {
-        let namespace = catalog.namespace().unwrap_or_default();
-        let inside = match &self.0 {
-            Namespaces::All => true,
-            Namespaces::Some(names) => names.contains(&namespace),
-        };
+        let inside = self.includes(&catalog.namespace().unwrap_or_default());
         let elsewhere = catalog.spec.address.as_ref().is_some_and(|address| !address.is_empty());
         let served_by = catalog.annotations().get(SERVED_BY).map(String::as_str);
         inside

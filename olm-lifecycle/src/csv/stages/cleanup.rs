@@ -5,7 +5,8 @@ use olm_types::api::ClusterServiceVersion;
 use olm_types::finalizers::CSV_CLEANUP;
 use serde_json::json;
 
-use super::{Stage, Verdict};
+use super::operator_group::lacking;
+use super::{ApiNames, ForbiddenInstall, PackageServer, Stage, Verdict};
 use crate::certificates;
 use crate::csv::decision::Decision;
 use crate::csv::observed::ClusterOwned;
@@ -13,8 +14,11 @@ use crate::csv::pass::Pass;
 use crate::csv::resources::patch_metadata;
 use crate::webhook::released;
 
-/// Puts the finalizer on a live CSV; on one that is being deleted, removes the cluster-scoped
-/// objects with its labels and then the finalizer.
+/// Stages between this one and the annotations of the OperatorGroup.
+const BETWEEN: [&dyn Stage; 3] = [&PackageServer, &ForbiddenInstall, &ApiNames];
+
+/// Puts the finalizer on a live CSV, together with the annotations that it gets next; on one that is being
+/// deleted, removes the cluster-scoped objects with its labels and then the finalizer.
 pub struct Cleanup;
 
 impl Stage for Cleanup {
@@ -23,7 +27,7 @@ impl Stage for Cleanup {
         let is_going = observed.csv.metadata.deletion_timestamp.is_some();
         match (is_going, has_finalizer(&observed.csv)) {
             (false, true) => Verdict::Continue,
-            (false, false) => Verdict::Stop(Decision::act(vec![add_finalizer(&observed.csv)])),
+            (false, false) => Verdict::Stop(Decision::act(vec![add_finalizer(pass)])),
             (true, true) => Verdict::Stop(clean_up(pass)),
             (true, false) => Verdict::Stop(Decision::nothing()),
         }
@@ -66,9 +70,16 @@ fn finalizers(csv: &ClusterServiceVersion) -> impl Iterator<Item = &str> {
     csv.metadata.finalizers.iter().flatten().map(String::as_str)
 }
 
-fn add_finalizer(csv: &ClusterServiceVersion) -> Effect {
+fn add_finalizer(pass: &Pass<'_>) -> Effect {
+    let csv = &pass.observed.csv;
     let all: Vec<&str> = finalizers(csv).chain([CSV_CLEANUP]).collect();
-    patch_metadata(csv, json!({"finalizers": all}))
+    let joins = BETWEEN.iter().all(|stage| stage.judge(pass) == Verdict::Continue);
+    let annotations = lacking(pass.observed).filter(|lacking| joins && !lacking.is_empty());
+    let metadata = match annotations {
+        Some(annotations) => json!({"finalizers": all, "annotations": annotations}),
+        None => json!({"finalizers": all}),
+    };
+    patch_metadata(csv, metadata)
 }
 
 fn remove_finalizer(csv: &ClusterServiceVersion) -> Effect {

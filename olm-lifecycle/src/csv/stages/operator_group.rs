@@ -1,6 +1,8 @@
 //! A CSV needs exactly one OperatorGroup whose namespaces it supports (spec olm-operator 1.4,
 //! gates 4-7).
 
+use std::collections::BTreeMap;
+
 use olm_opgroup::{MemberAnnotations, NamespaceSet, NoTargets, check_duplicates, check_support};
 use olm_types::annotations;
 use olm_types::api::{CsvPhase, OperatorGroup};
@@ -45,9 +47,7 @@ fn join(observed: &Observed, group: &OperatorGroup) -> Option<Decision> {
         let note = "waiting for the OperatorGroup's status to list its namespaces";
         return Some(Decision::nothing().note(note));
     }
-    let none = std::collections::BTreeMap::new();
-    let present = observed.csv.metadata.annotations.as_ref().unwrap_or(&none);
-    let missing = MemberAnnotations::of(group, &targets).missing_from(present);
+    let missing = missing(observed, group, &targets);
     if !missing.is_empty() {
         let patch = patch_metadata(&observed.csv, json!({"annotations": missing}));
         return Some(Decision::act(vec![patch]));
@@ -58,6 +58,24 @@ fn join(observed: &Observed, group: &OperatorGroup) -> Option<Decision> {
             "no targetNamespaces are matched operatorgroups namespace selection",
         )
     })
+}
+
+/// The annotations that the CSV lacks of its only group; nothing while that does not say what it gives.
+pub(super) fn lacking(observed: &Observed) -> Option<BTreeMap<&'static str, String>> {
+    let groups = observed.own_groups();
+    let [group] = groups.as_slice() else { return None };
+    let targets = observed.namespaces.targets(group).ok()?;
+    is_current(group, &targets).then(|| missing(observed, group, &targets))
+}
+
+fn missing(
+    observed: &Observed,
+    group: &OperatorGroup,
+    targets: &NamespaceSet,
+) -> BTreeMap<&'static str, String> {
+    let none = BTreeMap::new();
+    let present = observed.csv.metadata.annotations.as_ref().unwrap_or(&none);
+    MemberAnnotations::of(group, targets).missing_from(present)
 }
 
 /// A group whose selection is malformed says so itself; its members stay as they are until it is

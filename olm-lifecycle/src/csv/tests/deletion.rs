@@ -19,6 +19,40 @@ fn the_finalizer_is_added_first_and_keeps_others() {
 }
 
 #[test]
+fn a_new_csv_gets_the_finalizer_and_the_annotations_of_its_group_in_one_write() {
+    let mut world = World::new();
+    let mut csv = mk_csv("csv");
+    csv["metadata"]["finalizers"] = json!([]);
+    csv["metadata"]["annotations"] = json!({"note": "kept"});
+    world.put(csv);
+    assert_eq!(world.next("csv"), "/ ");
+    let csv = world.get("ClusterServiceVersion", "csv").unwrap();
+    assert_eq!(csv["metadata"]["finalizers"], json!(["operators.coreos.com/csv-cleanup"]));
+    let expected = json!({
+        "note": "kept", "olm.operatorGroup": "default", "olm.operatorNamespace": NS, "olm.targetNamespaces": NS,
+    });
+    assert_eq!(csv["metadata"]["annotations"], expected);
+    assert!(world.next("csv").starts_with("Pending/RequirementsUnknown"));
+}
+
+/// A CSV of two groups, and one that is malformed.
+#[test]
+fn what_does_not_join_its_group_gets_the_finalizer_alone() {
+    for (groups, owned) in [(2, "things.g"), (1, "things")] {
+        let mut world = World::new();
+        (1..groups).for_each(|number| world.put(mk_group(&format!("g{number}"), json!({}), &[NS])));
+        let mut csv = mk_csv("csv");
+        own(&mut csv, &[owned]);
+        csv["metadata"]["finalizers"] = json!([]);
+        csv["metadata"]["annotations"] = json!({});
+        world.put(csv);
+        world.next("csv");
+        let csv = world.get("ClusterServiceVersion", "csv").unwrap();
+        assert_eq!(csv["metadata"]["annotations"], json!({}), "{owned}");
+    }
+}
+
+#[test]
 fn cluster_scoped_objects_go_before_the_finalizer() {
     let mut world = World::new();
     let mut csv = mk_csv_in("csv", "Succeeded", "InstallSucceeded");

@@ -175,3 +175,13 @@ fn a_subscription_that_the_plan_was_not_made_for_approves_nothing() {
         Some(serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap());
     assert_eq!(declared(&plan(&["lamp.v2", "shade.v1"], "lamp.v2"), [&going]), Declared::Nothing);
 }
+
+/// It is for people: whoever writes it himself has approved nothing.
+#[test]
+fn a_record_of_an_approval_approves_nothing() {
+    let mut plan = plan(&["lamp.v2", "shade.v1"], "lamp.v2");
+    let record = json!([{"subscription": "lamp", "approve": "lamp.v2,shade.v1"}]).to_string();
+    plan.annotations_mut().insert(APPROVED_BY.to_owned(), record);
+    assert_eq!(declared(&plan, [&subscription("lamp", None)]), Declared::Nothing);
+    assert!(plan.waits_for_approval());
+}

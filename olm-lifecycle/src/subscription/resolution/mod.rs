@@ -4,6 +4,7 @@
 //! decide_resolution -> what has to be written first, or: resolve
 //! adopt  -> Subscriptions whose operator is installed already
 //! parts  -> which bundles of the solution get an InstallPlan of their own
+//! unfinished -> whether a part waits for the InstallPlan that brings its Subscriptions what they have
 //! select -> which bundles of a part become steps, and which Subscriptions follow them
 //! unpack -> what is reported while bundles of the selection are still in their images
 //! plan   -> the InstallPlan that this asks for
@@ -28,6 +29,7 @@ mod record;
 mod recover;
 mod select;
 mod state;
+mod unfinished;
 mod unpack;
 mod unusable;
 mod upgrades;
@@ -58,6 +60,7 @@ pub use parts::{Part, parts};
 pub use plan::{approval, plan, plan_labels};
 pub use record::{clear_failures, record};
 pub use select::{Choice, Selection, select};
+pub use unfinished::{Unfinished, unfinished};
 pub use unpack::{Awaited, unpack_failed, unpacking};
 pub use unusable::Unusable;
 pub use upgrades::upgrade_under_way;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use futures::FutureExt;
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
 use olm_kit::metrics::Metrics;
@@ -109,4 +110,25 @@ fn a_role_wakes_the_condition_that_owns_it_and_a_csv_the_subscriptions() {
     triggers.stores.csvs.absorb(object::<ClusterServiceVersion>(csv));
     assert_eq!(triggers.queues.subscriptions.len(), 1);
     assert_eq!(triggers.queues.adoptions.len(), 1);
+}
+
+#[test]
+fn a_subscription_adopts_anew_when_it_has_another_csv_or_plan() {
+    let triggers = listening(None);
+    let put = |version: u32, status: Value| {
+        triggers.stores.subscriptions.absorb(object::<Subscription>(json!({
+            "metadata": {"name": "s", "namespace": "ns", "uid": "s", "resourceVersion": version.to_string()},
+            "spec": {"name": "lamp", "source": "c", "sourceNamespace": "ns"}, "status": status,
+        })));
+    };
+    let queue = &triggers.queues.subscriptions;
+    let woken = |version: u32, status: Value| {
+        put(version, status);
+        let key = queue.next().now_or_never();
+        key.iter().for_each(|key| queue.done(key));
+        key.is_some()
+    };
+    assert!(woken(1, json!({"state": "UpgradePending", "lastUpdated": null})));
+    assert!(!woken(2, json!({"state": "UpgradeFailed", "lastUpdated": null})));
+    assert!(woken(3, json!({"installedCSV": "lamp.v1", "lastUpdated": null})));
 }

@@ -143,7 +143,7 @@ pub(super) const CODES: &[Code] = &[
         (
             "an InstallPlan waits for approval",
             "the InstallPlan of a Subscription is `RequiresApproval`, and not approved",
-            "approve it",
+            "approve it; where the Subscription holds it by an annotation, change that",
         ),
         Command,
         &[SUBSCRIPTIONS, PLANS],

@@ -11,6 +11,29 @@ fn an_automatic_sibling_is_held_by_the_plan_that_waits() {
     assert_eq!(report.findings[0].fix, report.findings[1].fix);
 }
 
+/// No approval begins a plan that the Subscription holds itself.
+#[rstest]
+#[case::paused("UpgradePending", "Paused", "olm-rs.dev/pause-")]
+#[case::pinned("AtLatestKnown", "Pinned", "spec.startingCSV")]
+#[case::a_range("AtLatestKnown", "VersionRange", "olm-rs.dev/version-range-")]
+#[case::malformed("UpgradePending", "MalformedValue", "which cannot be read")]
+#[case::a_range_for_later_versions("UpgradePending", "VersionRange", "kubectl olm -n ns approve")]
+fn a_plan_that_is_held_is_not_approved(
+    #[case] state: &str,
+    #[case] reason: &str,
+    #[case] expected: &str,
+) {
+    let condition = json!({"type": "UpgradeHeld", "status": "True", "reason": reason,
+        "message": "annotation olm-rs.dev/pause, which cannot be read"});
+    let held =
+        json!({"kind": "Subscription", "status": {"state": state, "conditions": [condition]}});
+    let report = examine(&changed(&[waiting_plan(), manual(), held]), false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report), ["OLM013"], "{:#?}", report.findings);
+    let fix = &report.findings[0].fix;
+    assert!(fix.contains(expected), "{fix}");
+    assert_eq!(fix.contains("approve"), expected.contains("approve"), "{fix}");
+}
+
 #[rstest]
 #[case::misspelt_package(&[subscription("ResolutionFailed", ""),
     json!({"kind": "Subscription", "spec": {"name": "ketle"}})], r#"{"spec":{"name":"kettle"}}"#)]

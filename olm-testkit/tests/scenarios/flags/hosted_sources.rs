@@ -23,8 +23,12 @@ use crate::catalog_servers::steps::{create, pod, ready};
 /// A registry that cannot be reached.
 const AWAY: &str = "127.0.0.1:1";
 
+/// Another catalog of the same image.
+const COPY: &str = "copy";
+
 /// As long as the operator has no right at the registry, a Pod serves the catalog, for which the node may have one;
-/// with the pull secret of the CatalogSource the operator does.
+/// with the pull secret of the CatalogSource the operator does. What it has on its disk then is not for a
+/// catalog that may not pull it.
 pub async fn secrets(ctx: Arc<TestContext>) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let open = ImageRegistry::start(folder.path(), false).await?;
@@ -45,7 +49,16 @@ pub async fn secrets(ctx: Arc<TestContext>) -> Result<()> {
     give_secret(&ctx, &guarded, PASSWORD).await?;
     recorded(&ctx, &digest).await?;
     no_condition(&ctx, SERVED_IN_PROCESS).await?;
-    wait::until_ok("has no Pods", || no_pods(&ctx)).await
+    wait::until_ok("has no Pods", || no_pods(&ctx)).await?;
+
+    let image = format!("{}/a/shelf@{digest}", guarded.address());
+    create(&ctx, COPY, json!({"sourceType": "grpc", "image": image})).await?;
+    let refused = |catalog: &CatalogSource| {
+        let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
+        let mut conditions = conditions.filter(|found| found.type_ == SERVED_IN_PROCESS);
+        conditions.any(|found| found.reason == "ImageUnauthorized")
+    };
+    wait::until(&catalogs, COPY, "be refused without a pull secret", refused).await.map(drop)
 }
 
 /// The registry that an image names is away; a mirror in registries.conf, which is read again when it changes, has

@@ -50,7 +50,8 @@ const CATALOGS: [(&str, Hostility, &str); 8] = [
 ];
 
 /// Names of catalogs at the largest sizes that are accepted, and what their servers send.
-const ACCEPTED: [(&str, Hostility); 3] = [
+const ACCEPTED: [(&str, Hostility); 4] = [
+    ("packages", Hostility::Packages),
     ("one-api", Hostility::OneApi),
     ("refusals", Hostility::Refusals),
     ("empty-lists", Hostility::EmptyLists),
@@ -146,6 +147,8 @@ pub async fn accepted(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
         };
         wait::until(&ctx.api(), name, "be answered", ends).await?;
         println!("{name}: answered after {:.2} s", begun.elapsed().as_secs_f64());
+        let refused = problem(&catalogs.get(name).await?).unwrap_or_default();
+        ensure!(!refused.starts_with("the catalog is refused"), "{name}: {refused}");
         within_memory(&local)?;
         ctx.api::<Subscription>().delete(name, &DeleteParams::default()).await?;
         catalogs.delete(name, &DeleteParams::default()).await?;

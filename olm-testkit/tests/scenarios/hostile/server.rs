@@ -40,6 +40,8 @@ pub enum Hostility {
     Skips,
     /// Bundles of 500 packages; asked for a package, fifteen thousand channels of the same name.
     Channels,
+    /// The same with as many channels as are accepted of all of them together.
+    Packages,
     /// Bundles with this many bytes of distinct text.
     Text(usize),
     /// As many bundles as a catalog may have, all of which provide and require the same API.
@@ -126,10 +128,11 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
         Hostility::Skips => {
             endless(|number| proto::Bundle { skips: vec![String::new(); 100_000], ..named(number) })
         }
-        Hostility::Channels => {
+        Hostility::Channels | Hostility::Packages => {
             let in_package =
                 |number| proto::Bundle { package_name: format!("p{number}"), ..named(number) };
-            let bundles = (0..500).map(in_package).map(|bundle| whole(&bundle.encode_to_vec()));
+            let bundles = (0..PACKAGES).map(in_package);
+            let bundles = bundles.map(|bundle| whole(&bundle.encode_to_vec()));
             stream::iter(bundles).boxed()
         }
         Hostility::OneApi => {
@@ -178,6 +181,12 @@ fn most(
 /// Most channel entries of a catalog.
 const ENTRIES: u64 = 65_536;
 
+/// Packages of a catalog that has many.
+const PACKAGES: u64 = 500;
+
+/// Channels of one package that are accepted of [`PACKAGES`]: each takes 218 bytes of 1 GiB.
+const CHANNELS: usize = 9_500;
+
 fn property(kind: &str, value: &str) -> proto::Property {
     proto::Property { r#type: kind.to_owned(), value: value.to_owned() }
 }
@@ -188,7 +197,11 @@ const TEXT: usize = 64 << 10;
 /// The answer about any package.
 fn package(hostility: Hostility) -> Vec<u8> {
     let channel = proto::Channel { name: "stable".to_owned(), ..proto::Channel::default() };
-    let count = if matches!(hostility, Hostility::Channels) { 15_000 } else { 1 };
+    let count = match hostility {
+        Hostility::Channels => 15_000,
+        Hostility::Packages => CHANNELS,
+        _ => 1,
+    };
     let package = proto::Package { channels: vec![channel; count], ..proto::Package::default() };
     whole(&package.encode_to_vec())
 }

@@ -195,6 +195,7 @@ mod tests {
             program: "catalog-operator".to_owned(),
             agent: String::new(),
             verb: "update".to_owned(),
+            is_new: false,
             object: object.to_owned(),
             namespace: "ns".to_owned(),
             received: Timestamp::UNIX_EPOCH,

@@ -7,6 +7,7 @@
 
 mod checked_catalog;
 mod compare;
+mod content;
 mod images;
 mod program;
 mod rights;

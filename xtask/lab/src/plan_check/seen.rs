@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use olm_testkit::audit::Write;
 
 /// Resources that Kubernetes makes by itself, or that say only what happened.
-const OF_KUBERNETES: [&str; 12] = [
+const OF_KUBERNETES: [&str; 13] = [
     "events",
     "leases",
     "pods",
     "replicasets",
     "endpoints",
     "endpointslices",
+    "ipaddresses",
     "controllerrevisions",
     "installplans",
     "nodes",
@@ -49,16 +50,17 @@ impl Seen {
                 continue;
             }
             let is_copy = resource == "clusterserviceversions" && write.namespace != home;
+            let object = object(write);
             match write.verb.as_str() {
-                "create" if is_copy => seen.copies[0] += 1,
+                _ if is_copy && write.is_new => seen.copies[0] += 1,
                 "delete" if is_copy => seen.copies[1] += 1,
                 _ if is_copy => {}
-                "create" => {
-                    seen.created.insert(write.object.clone());
+                _ if write.is_new => {
+                    seen.created.insert(object);
                 }
-                "delete" => seen.delete(&write.object),
-                _ if !seen.created.contains(&write.object) => {
-                    seen.changed.insert(write.object.clone());
+                "delete" => seen.delete(&object),
+                _ if !seen.created.contains(&object) => {
+                    seen.changed.insert(object);
                 }
                 _ => {}
             }
@@ -74,6 +76,14 @@ impl Seen {
             self.changed.remove(object);
             self.deleted.insert(object.to_owned());
         }
+    }
+}
+
+/// The object; the audit log says of a Namespace that it is in itself.
+fn object(write: &Write) -> String {
+    match write.resource() {
+        "namespaces" => format!("namespaces {}", write.namespace),
+        _ => write.object.clone(),
     }
 }
 
@@ -95,7 +105,8 @@ mod tests {
         Write {
             program: "p".to_owned(),
             agent: String::new(),
-            verb: verb.to_owned(),
+            verb: verb.trim_end_matches('+').to_owned(),
+            is_new: verb == "create" || verb.ends_with('+'),
             object: object.to_owned(),
             namespace: namespace.to_owned(),
             received: Timestamp::UNIX_EPOCH,
@@ -109,11 +120,13 @@ mod tests {
             write("create", "services ns/a", "ns"),
             write("patch", "services ns/a", "ns"),
             write("patch", "services ns/b", "ns"),
+            write("patch+", "services ns/d", "ns"),
             write("patch", "services/status ns/c", "ns"),
             write("delete", "services ns/b", "ns"),
             write("create", "roles ns/r", "ns"),
             write("delete", "roles ns/r", "ns"),
             write("update", "crds x", ""),
+            write("patch", "namespaces ns/ns", "ns"),
             write("create", "events ns/e", "ns"),
             write("create", "configmaps ns/kube-root-ca.crt", "ns"),
             write("create", "clusterserviceversions other/c", "other"),
@@ -124,8 +137,8 @@ mod tests {
         ];
         let seen = Seen::of(&writes, "ns");
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        assert_eq!(seen.created, set(&["services ns/a"]));
-        assert_eq!(seen.changed, set(&["crds x"]));
+        assert_eq!(seen.created, set(&["services ns/a", "services ns/d"]));
+        assert_eq!(seen.changed, set(&["crds x", "namespaces ns"]));
         assert_eq!(seen.deleted, set(&["services ns/b"]));
         assert_eq!(seen.copies, [1, 0]);
     }

@@ -23,6 +23,7 @@ mod parts;
 mod pins;
 mod recovery;
 mod states;
+mod unfinished;
 mod unpacking;
 mod whole_plan;
 

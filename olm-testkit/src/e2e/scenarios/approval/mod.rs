@@ -4,6 +4,7 @@ mod admission;
 mod apart;
 mod creations;
 mod declared;
+mod to_come;
 mod together;
 mod versions;
 
@@ -60,6 +61,11 @@ fn approvals() -> Vec<Scenario> {
             "approval::from_the_starting_csv",
             "startingCSV is approved first, what came after it is a plan of its own",
             from_the_starting_csv,
+        ),
+        scenario(
+            "approval::a_dependency_to_come",
+            "while a plan still brings a dependency no plan of the next version is made, which would bring it again",
+            to_come::a_dependency,
         ),
         scenario(
             "approval::in_annotations",

@@ -130,6 +130,7 @@ mod tests {
             program: program.to_owned(),
             agent: String::new(),
             verb: verb.to_owned(),
+            is_new: verb == "create",
             object: object.to_owned(),
             namespace: namespace.to_owned(),
             received: Timestamp::UNIX_EPOCH,

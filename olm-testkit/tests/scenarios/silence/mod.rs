@@ -1,6 +1,8 @@
 //! Callers that connect and say nothing: hundreds from one Pod, renewed for a minute, at the packages
 //! API and at the port of metrics and probes. Whoever asks is answered all the same.
 
+mod tls;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +21,8 @@ use olm_testkit::wait;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
+
+pub use tls::over_tls;
 
 /// Connections of the Pod to each port.
 const SILENT: usize = 500;

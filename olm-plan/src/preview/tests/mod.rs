@@ -1,5 +1,7 @@
 //! Previews of small clusters, from the question to what is written.
 
+mod there;
+
 use std::sync::Arc;
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
