@@ -4,8 +4,12 @@
 //! server    a port of the loopback device: connections, their limits
 //! guard     who may ask: Host, Origin, the token in the printed address, the cookie that it becomes
 //! headers   what every answer says to a browser
+//! gate      what stands before all pages: the guard, and with whose rights a request is answered
+//! session   those rights, and when they end
 //! routes    addresses of pages
 //! reader    the one that reads the cluster, on the thread that owns it
+//! live      what an open page watches, and the events that it is sent
+//! assets    scripts of pages that are live
 //! pages     what is read and shown, one file each
 //! markdown  texts of authors, without what acts
 //! icon      pictures of authors, bounded and of known types
@@ -14,16 +18,20 @@
 //! Nothing here writes to a cluster and nothing decides: rules are those of olm-plan, what is read is read by
 //! olm-client. Texts of others are escaped by the templates; only `markdown` makes markup of them.
 
+mod assets;
 mod command;
 mod failure;
+mod gate;
 mod guard;
 mod headers;
 mod icon;
+mod live;
 mod markdown;
 mod pages;
 mod reader;
 mod routes;
 mod server;
+mod session;
 
 use olm_client::Cluster;
 use olm_client::reading::Reading;

@@ -1,11 +1,14 @@
 //! A port of the loopback device: connections, how many there are and how long they may be silent.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -14,13 +17,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tower::ServiceExt;
 
+use crate::gate::Gate;
 use crate::guard::Guard;
+use crate::live::{self, Live};
 use crate::reader::{self, WAITING};
 use crate::routes::router;
+use crate::session::Identity;
 use crate::{Console, ConsoleError};
 
-/// Connections at once: more than a browser opens.
-const CONNECTIONS: usize = 64;
+/// Connections at once: more than a browser opens, and those of pages that are live.
+const CONNECTIONS: usize = 64 + live::PAGES;
 
 /// Bytes of a request's line and headers.
 const HEAD: usize = 16 * 1024;
@@ -31,13 +37,13 @@ const HEADERS: usize = 64;
 /// How long a caller may take until a request's headers are complete.
 const SILENT: Duration = Duration::from_secs(10);
 
-/// How long a connection may last: pages are read, nothing streams.
+/// How long a connection may last, unless a page gets its events there.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// A console that listens and does not answer yet.
 pub struct Server {
     listener: TcpListener,
-    guard: Arc<Guard>,
+    guard: Guard,
     url: String,
 }
 
@@ -53,7 +59,7 @@ impl Server {
         let port = listener.local_addr().map_err(failed)?.port();
         let (guard, token) = Guard::new(port)?;
         let url = format!("http://127.0.0.1:{port}/?token={token}");
-        Ok(Self { listener, guard: Arc::new(guard), url })
+        Ok(Self { listener, guard, url })
     }
 
     /// The address to open, with the token, which is used once.
@@ -68,10 +74,12 @@ impl Server {
     /// Connections are not accepted any more.
     pub async fn serve(self, console: Console) -> Result<(), ConsoleError> {
         let (questions, asked) = mpsc::channel(WAITING);
-        let router = router(self.guard, questions);
+        let live = Live::new();
+        let gate = Gate::Own(self.guard, Identity::own(console.cluster.clone()));
+        let router = router(Arc::new(gate), questions, live.clone());
         tokio::select! {
             ended = accept(self.listener, router) => ended,
-            () = reader::run(console, asked) => Ok(()),
+            () = reader::run(console, live, asked) => Ok(()),
         }
     }
 }
@@ -87,13 +95,24 @@ async fn accept(listener: TcpListener, router: Router) -> Result<(), ConsoleErro
 
 /// Serves requests over a stream until it ends, or for long enough.
 async fn answer(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit) {
+    let streams = Arc::new(AtomicBool::new(false));
+    let noted = streams.clone();
     let service = service_fn(move |request: http::Request<Incoming>| {
-        router.clone().oneshot(request.map(Body::new))
+        let (router, streams) = (router.clone(), noted.clone());
+        let is_stream = request.uri().path() == live::PATH;
+        async move {
+            let answered = router.oneshot(request.map(Body::new)).await;
+            let begins = |response: &Response| is_stream && response.status().is_success();
+            streams.fetch_or(answered.as_ref().is_ok_and(begins), Ordering::Relaxed);
+            answered
+        }
     });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(SILENT);
     server.max_buf_size(HEAD).max_headers(HEADERS).half_close(false);
-    let served = server.serve_connection(TokioIo::new(stream), service);
+    let mut served = pin!(server.serve_connection(TokioIo::new(stream), service));
     // An error is the caller's, who has gone.
-    let _ = tokio::time::timeout(LONGEST, served).await;
+    while tokio::time::timeout(LONGEST, served.as_mut()).await.is_err()
+        && streams.load(Ordering::Relaxed)
+    {}
 }

@@ -20,6 +20,8 @@ pub(super) struct Frame {
     pub(super) server: String,
     /// The command that shows the same.
     pub(super) command: String,
+    /// Where the page gets its events, if it is live.
+    pub(super) live: Option<String>,
     /// What was said while it was read.
     pub(super) notes: Vec<String>,
 }
@@ -56,6 +58,11 @@ impl Frame {
             is_here: pages.contains(&self.here),
         };
         MENU.iter().map(entry).collect()
+    }
+
+    /// Scripts of a page that is live.
+    pub(super) fn scripts(&self) -> &'static [String] {
+        if self.live.is_some() { crate::assets::scripts() } else { &[] }
     }
 
     /// Where another namespace is looked at.
@@ -122,6 +129,7 @@ mod tests {
             namespace: "ns\" onfocus=\"alert(1)".to_owned(),
             server: hostile.to_owned(),
             command: hostile.to_owned(),
+            live: None,
             notes: vec![hostile.to_owned()],
         };
         let page = Problem { frame, failure: Failure::other(hostile) }.render().unwrap();

@@ -29,18 +29,18 @@ const HOSTILE: &str = "# Tea\n\n<script>alert(1)</script>\n\n![p](https://pixel.
                        [a](javascript:alert(1)) [b](https://ok.example)";
 
 /// A console that serves.
-struct Served {
+pub(super) struct Served {
     /// Ends with the scenario.
     _child: Child,
-    host: String,
-    cookie: String,
+    pub(super) host: String,
+    pub(super) cookie: String,
 }
 
 /// An answer.
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: String,
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: String,
 }
 
 /// Every page has what `kubectl olm` prints; without the cookie, and under another name, there is none.
@@ -177,7 +177,7 @@ async fn nothing_may_be_read(ctx: &TestContext, program: &Program) -> Result<()>
 
 impl Served {
     /// Starts a console, and opens the address that it prints.
-    async fn start(program: &Program, args: &[&str]) -> Result<Self> {
+    pub(super) async fn start(program: &Program, args: &[&str]) -> Result<Self> {
         let mut child = program.start(args)?;
         let out = child.stdout.take().context("it has no output")?;
         let mut lines = BufReader::new(out).lines();
@@ -202,13 +202,13 @@ impl Served {
         Ok(Self { _child: child, host: host.to_owned(), cookie })
     }
 
-    async fn get(&self, path: &str) -> Result<Answer> {
+    pub(super) async fn get(&self, path: &str) -> Result<Answer> {
         let request = Request::get(path).header("host", &self.host).header("cookie", &self.cookie);
         send(&self.host, request.body(Empty::new())?).await
     }
 
     /// Waits until a page has all of this.
-    async fn has(&self, path: &str, parts: &[&str]) -> Result<String> {
+    pub(super) async fn has(&self, path: &str, parts: &[&str]) -> Result<String> {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let answer = self.get(path).await?;
