@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::guard::{Guard, Verdict};
 use crate::headers;
+use crate::login::Login;
 use crate::session::Identity;
 
 /// Bytes of an address: searches are short.
@@ -20,6 +21,8 @@ pub(crate) const ADDRESS: usize = 4 * 1024;
 pub(crate) enum Gate {
     /// A browser of this machine, with the rights of the kubeconfig.
     Own(Guard, Identity),
+    /// Users of a cluster, each with the rights of the token with which he has logged in.
+    Login(Arc<Login>),
 }
 
 /// The token of an address.
@@ -35,6 +38,7 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request, next:
     } else {
         match &*gate {
             Gate::Own(guard, identity) => own(guard, identity, request, next).await,
+            Gate::Login(login) => login.answer(request, next).await,
         }
     };
     headers::add(response.headers_mut());

@@ -16,10 +16,10 @@ pub(crate) const IMMUTABLE: &str = "private, max-age=31536000, immutable";
 /// What a picture of an author may do: its own style, in no document.
 pub(crate) const PICTURE: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/// What is said with every answer.
+/// What is said with every answer. Without any referrer a browser would not say of a form where it comes from.
 const ALWAYS: [(HeaderName, &str); 5] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (REFERRER_POLICY, "no-referrer"),
+    (REFERRER_POLICY, "same-origin"),
     (X_FRAME_OPTIONS, "DENY"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),

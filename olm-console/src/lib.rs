@@ -1,7 +1,11 @@
-//! The console: catalogs, plans and health in a browser, with the rights of one user and on the user's machine.
+//! The console: catalogs, plans and health in a browser: on a user's machine with the rights of the kubeconfig, or in a
+//! cluster with those of the token with which a user logs in.
 //!
 //! ```text
 //! server    a port of the loopback device: connections, their limits
+//! hosted    the program in a cluster
+//! tls       its certificate, followed while it changes
+//! login     users who bring a token: sessions, the login page, what is refused
 //! guard     who may ask: Host, Origin, the token in the printed address, the cookie that it becomes
 //! headers   what every answer says to a browser
 //! gate      what stands before all pages: the guard, and with whose rights a request is answered
@@ -24,18 +28,22 @@ mod failure;
 mod gate;
 mod guard;
 mod headers;
+mod hosted;
 mod icon;
 mod live;
+mod login;
 mod markdown;
 mod pages;
 mod reader;
 mod routes;
 mod server;
 mod session;
+mod tls;
 
 use olm_client::Cluster;
 use olm_client::reading::Reading;
 
+pub use hosted::main;
 pub use server::Server;
 
 /// Why the console does not serve.
@@ -53,9 +61,26 @@ pub enum ConsoleError {
     /// There is nothing to make a token of.
     #[error("the system gives no random bytes: {0}")]
     Random(String),
-    /// Connections are not accepted any more.
-    #[error("cannot accept connections")]
-    Accept(#[source] std::io::Error),
+    /// An address is taken, or may not be used.
+    #[error("cannot listen at {address}")]
+    Address {
+        /// The address that was asked for.
+        address: std::net::SocketAddr,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is no TLS with these files.
+    #[error("cannot serve with {path}: {reason}")]
+    Certificate {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// It is not known how to ask the API server.
+    #[error("no API server can be asked: {0}; --server and --certificate-authority name one")]
+    ApiServer(String),
 }
 
 /// What is shown, and where things are read.

@@ -70,6 +70,7 @@ async fn ask(
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
+    use http::Request;
     use http::header::{CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, SET_COOKIE};
     use rstest::rstest;
     use tower::ServiceExt;
@@ -123,7 +124,7 @@ mod tests {
         let policy = found.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'"), "{policy}");
         assert_eq!(found.headers()["x-content-type-options"], "nosniff");
-        assert_eq!(found.headers()["referrer-policy"], "no-referrer");
+        assert_eq!(found.headers()["referrer-policy"], "same-origin");
     }
 
     #[tokio::test]

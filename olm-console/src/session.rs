@@ -23,9 +23,19 @@ impl Identity {
     pub(crate) fn own(cluster: Cluster) -> Self {
         Self { session: 0, cluster, ends: Ends(None) }
     }
+
+    /// Whether the user has logged in.
+    pub(crate) fn has_logged_in(&self) -> bool {
+        self.ends.0.is_some()
+    }
 }
 
 impl Ends {
+    /// The session is over when the sender is dropped.
+    pub(crate) fn with(session: Receiver<()>) -> Self {
+        Self(Some(session))
+    }
+
     /// Waits until the session is over.
     pub(crate) async fn wait(&mut self) {
         match &mut self.0 {

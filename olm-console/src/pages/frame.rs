@@ -20,6 +20,8 @@ pub(super) struct Frame {
     pub(super) server: String,
     /// The command that shows the same.
     pub(super) command: String,
+    /// Whether the user has logged in, and may log out.
+    pub(super) leaves: bool,
     /// Where the page gets its events, if it is live.
     pub(super) live: Option<String>,
     /// What was said while it was read.
@@ -129,6 +131,7 @@ mod tests {
             namespace: "ns\" onfocus=\"alert(1)".to_owned(),
             server: hostile.to_owned(),
             command: hostile.to_owned(),
+            leaves: true,
             live: None,
             notes: vec![hostile.to_owned()],
         };

@@ -82,6 +82,7 @@ struct Kept {
 struct Visit<'a> {
     desk: &'a Desk,
     session: u64,
+    leaves: bool,
     cluster: Cluster,
     params: &'a Params,
     /// Stands for what was there before it is read, where that is known.
@@ -120,7 +121,8 @@ pub(crate) async fn read(
         notices: notices.without_progress(),
         ..identity.cluster.clone()
     };
-    let visit = Visit { desk, session: identity.session, cluster, params, seen, notes };
+    let (session, leaves) = (identity.session, identity.has_logged_in());
+    let visit = Visit { desk, session, leaves, cluster, params, seen, notes };
     match page {
         Page::Catalog => catalog::read(&visit).await,
         Page::Package => package::read(&visit).await,
@@ -142,6 +144,7 @@ pub(crate) fn failed(desk: &Desk, identity: &Identity, page: Page, failure: Fail
         namespace: cluster.namespace.clone(),
         server: cluster.server.clone(),
         command: command.line(),
+        leaves: identity.has_logged_in(),
         live: None,
         notes: Vec::new(),
     };
@@ -168,6 +171,7 @@ impl Visit<'_> {
             namespace: self.home().to_owned(),
             server: self.cluster.server.clone(),
             command: command.line(),
+            leaves: self.leaves,
             live: live::address(here, self.home(), self.seen),
             notes,
         }
