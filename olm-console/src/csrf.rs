@@ -25,9 +25,10 @@ const FORM: &str = "application/x-www-form-urlencoded";
 pub(crate) struct Token(String);
 
 impl Token {
-    /// That of a session, by the secret of its cookie, of which it says nothing.
-    pub(crate) fn of(session: &str) -> Self {
-        Self(hex(&Sha256::digest(format!("form of {session}").as_bytes())))
+    /// That of a session, by a secret of it, of which it says nothing.
+    pub(crate) fn of(session: impl AsRef<[u8]>) -> Self {
+        let text = [b"form of ".as_slice(), session.as_ref()].concat();
+        Self(hex(&Sha256::digest(text)))
     }
 
     /// As a form has it.

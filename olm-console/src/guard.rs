@@ -134,7 +134,7 @@ impl Guard {
 
 /// A part of a page of another site, or of another port of this machine. Links may lead here: without the cookie
 /// they show nothing.
-fn is_foreign(headers: &HeaderMap) -> bool {
+pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let says =
         |name: &HeaderName, value: &str| headers.get(name).is_some_and(|found| found == value);
     let elsewhere = says(&FETCH_SITE, "cross-site") || says(&FETCH_SITE, "same-site");
@@ -142,11 +142,11 @@ fn is_foreign(headers: &HeaderMap) -> bool {
 }
 
 /// Digests are compared in place of secrets, so that the time that takes says nothing of them.
-fn digest(text: &str) -> [u8; 32] {
+pub(crate) fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// A secret, as hex digits.
+/// A secret.
 ///
 /// # Errors
 /// The system gives no random bytes.

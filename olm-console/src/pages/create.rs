@@ -143,6 +143,8 @@ mod tests {
             command: "c".to_owned(),
             notes: Vec::new(),
             token: "0a".to_owned(),
+            leaves: false,
+            live: None,
         };
         let why_not = why_not.iter().map(|why| (*why).to_owned()).collect();
         let example = Example { number: 0, title: object.to_owned(), is_chosen: true };

@@ -20,6 +20,10 @@ pub(super) struct Frame {
     pub(super) server: String,
     /// The command that shows the same.
     pub(super) command: String,
+    /// Whether the user has logged in, and may log out.
+    pub(super) leaves: bool,
+    /// Where the page gets its events, if it is live.
+    pub(super) live: Option<String>,
     /// What was said while it was read.
     pub(super) notes: Vec<String>,
     /// What its forms have.
@@ -58,6 +62,11 @@ impl Frame {
             is_here: pages.contains(&self.here),
         };
         MENU.iter().map(entry).collect()
+    }
+
+    /// Scripts of a page that is live.
+    pub(super) fn scripts(&self) -> &'static [String] {
+        if self.live.is_some() { crate::assets::scripts() } else { &[] }
     }
 
     /// Where another namespace is looked at.
@@ -124,6 +133,8 @@ mod tests {
             namespace: "ns\" onfocus=\"alert(1)".to_owned(),
             server: hostile.to_owned(),
             command: hostile.to_owned(),
+            leaves: true,
+            live: None,
             notes: vec![hostile.to_owned()],
             token: String::new(),
         };

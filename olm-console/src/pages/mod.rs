@@ -49,6 +49,8 @@ use tokio::time::Instant;
 
 use crate::command::Words;
 use crate::failure::Failure;
+use crate::live::{self, Live};
+use crate::session::Identity;
 use crate::{Console, headers, icon as picture};
 use frame::{Frame, Problem, html};
 
@@ -79,32 +81,53 @@ pub(crate) enum Page {
 /// What pages are read with.
 pub(crate) struct Desk {
     console: Console,
-    listing: RefCell<Option<(Instant, String, Rc<Listing>)>>,
+    live: Live,
+    listing: RefCell<Option<Kept>>,
     reports: remove::Reports,
+}
+
+/// The packages of a namespace, as one session has read them.
+struct Kept {
+    read: Instant,
+    session: u64,
+    home: String,
+    listing: Rc<Listing>,
 }
 
 /// One page that is read.
 struct Visit<'a> {
     desk: &'a Desk,
+    session: u64,
+    leaves: bool,
     cluster: Cluster,
     params: &'a Params,
+    /// Stands for what was there before it is read, where that is known.
+    seen: Option<u64>,
     notes: Arc<Mutex<Vec<String>>>,
 }
 
 impl Desk {
     /// Nothing is read yet.
-    pub(crate) fn new(console: Console) -> Self {
-        Self { console, listing: RefCell::new(None), reports: remove::Reports::default() }
+    pub(crate) fn new(console: Console, live: Live) -> Self {
+        let reports = remove::Reports::default();
+        Self { console, live, listing: RefCell::new(None), reports }
     }
 }
 
 /// Reads a page. It always ends with an answer.
-pub(crate) async fn read(desk: &Desk, page: Page, params: &Params) -> Response {
-    let home = given(&params.namespace).unwrap_or(&desk.console.cluster.namespace);
+pub(crate) async fn read(
+    desk: &Desk,
+    identity: &Identity,
+    page: Page,
+    params: &Params,
+) -> Response {
+    let home = given(&params.namespace).unwrap_or(&identity.cluster.namespace);
     if !is_namespace(home) {
-        let why = "A namespace has letters, digits and dashes.";
-        return (StatusCode::BAD_REQUEST, failed(desk, page, Failure::other(why))).into_response();
+        let failure = Failure::other("A namespace has letters, digits and dashes.");
+        let page = failed(desk, identity, page, failure);
+        return (StatusCode::BAD_REQUEST, page).into_response();
     }
+    let seen = desk.live.digest(identity.session, page, home);
     let notes = Arc::new(Mutex::new(Vec::new()));
     let kept = notes.clone();
     let notices = Notices::new(move |line| {
@@ -113,9 +136,10 @@ pub(crate) async fn read(desk: &Desk, page: Page, params: &Params) -> Response {
     let cluster = Cluster {
         namespace: home.to_owned(),
         notices: notices.without_progress(),
-        ..desk.console.cluster.clone()
+        ..identity.cluster.clone()
     };
-    let visit = Visit { desk, cluster, params, notes };
+    let (session, leaves) = (identity.session, identity.has_logged_in());
+    let visit = Visit { desk, session, leaves, cluster, params, seen, notes };
     match page {
         Page::Catalog => catalog::read(&visit).await,
         Page::Package => package::read(&visit).await,
@@ -132,8 +156,8 @@ pub(crate) async fn read(desk: &Desk, page: Page, params: &Params) -> Response {
 }
 
 /// A page in place of one that could not be read.
-pub(crate) fn failed(desk: &Desk, page: Page, failure: Failure) -> Response {
-    let cluster = &desk.console.cluster;
+pub(crate) fn failed(desk: &Desk, identity: &Identity, page: Page, failure: Failure) -> Response {
+    let cluster = &identity.cluster;
     let command = Words::new(&desk.console.flags, &cluster.namespace).word("doctor");
     let frame = Frame {
         title: "Not shown".to_owned(),
@@ -141,6 +165,8 @@ pub(crate) fn failed(desk: &Desk, page: Page, failure: Failure) -> Response {
         namespace: cluster.namespace.clone(),
         server: cluster.server.clone(),
         command: command.line(),
+        leaves: identity.has_logged_in(),
+        live: None,
         notes: Vec::new(),
         token: String::new(),
     };
@@ -167,6 +193,8 @@ impl Visit<'_> {
             namespace: self.home().to_owned(),
             server: self.cluster.server.clone(),
             command: command.line(),
+            leaves: self.leaves,
+            live: live::address(here, self.home(), self.seen).filter(|_| !self.params.is_posted()),
             notes,
             token: self.params.token.text().to_owned(),
         }
@@ -174,16 +202,18 @@ impl Visit<'_> {
 
     /// The packages of the namespace, as they were a moment ago.
     async fn listing(&self) -> anyhow::Result<Rc<Listing>> {
-        let fresh = |(read, home, _): &&(Instant, String, Rc<Listing>)| {
-            read.elapsed() < KEPT && home == self.home()
+        let fresh = |kept: &&Kept| {
+            kept.read.elapsed() < KEPT && kept.session == self.session && kept.home == self.home()
         };
-        let kept = self.desk.listing.borrow().as_ref().filter(fresh).map(|kept| kept.2.clone());
+        let kept =
+            self.desk.listing.borrow().as_ref().filter(fresh).map(|kept| kept.listing.clone());
         if let Some(listing) = kept {
             return Ok(listing);
         }
         let sources = &self.desk.console.reading.sources;
         let listing = Rc::new(Listing::of_cluster(&self.cluster, sources, None).await?);
-        let kept = (Instant::now(), self.home().to_owned(), listing.clone());
+        let (read, home) = (Instant::now(), self.home().to_owned());
+        let kept = Kept { read, session: self.session, home, listing: listing.clone() };
         *self.desk.listing.borrow_mut() = Some(kept);
         Ok(listing)
     }
@@ -195,7 +225,7 @@ fn given(value: &Option<String>) -> Option<&str> {
 }
 
 /// A namespace becomes a part of addresses of the API server.
-fn is_namespace(name: &str) -> bool {
+pub(crate) fn is_namespace(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !name.is_empty() && name.len() <= NAMESPACE && name.chars().all(plain)
 }

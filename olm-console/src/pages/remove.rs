@@ -32,7 +32,14 @@ const OPERANDS: [&str; 3] = ["keep", "abort", "delete"];
 
 /// Reports of removals, the newest last, by names that are not guessed.
 #[derive(Default)]
-pub(super) struct Reports(RefCell<VecDeque<(String, String)>>);
+pub(super) struct Reports(RefCell<VecDeque<Report>>);
+
+/// What one session has removed.
+struct Report {
+    session: u64,
+    name: String,
+    text: String,
+}
 
 #[derive(Template)]
 #[template(path = "remove.html")]
@@ -65,19 +72,20 @@ struct Removed {
 
 impl Reports {
     /// Keeps a report; its name.
-    fn keep(&self, report: String) -> Option<String> {
+    fn keep(&self, session: u64, text: String) -> Option<String> {
         let name = random().ok()?;
         let mut kept = self.0.borrow_mut();
-        kept.push_back((name.clone(), report));
+        kept.push_back(Report { session, name: name.clone(), text });
         while kept.len() > REPORTS {
             kept.pop_front();
         }
         Some(name)
     }
 
-    fn find(&self, name: &str) -> Option<String> {
+    fn find(&self, session: u64, name: &str) -> Option<String> {
         let kept = self.0.borrow();
-        kept.iter().find(|(known, _)| known == name).map(|(_, report)| report.clone())
+        let found = kept.iter().find(|one| one.session == session && one.name == name);
+        found.map(|one| one.text.clone())
     }
 }
 
@@ -85,7 +93,8 @@ impl Reports {
 pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let operator = given(&visit.params.name).unwrap_or_default();
     if !visit.params.is_posted() {
-        let report = given(&visit.params.report).and_then(|name| visit.desk.reports.find(name));
+        let report = given(&visit.params.report);
+        let report = report.and_then(|name| visit.desk.reports.find(visit.session, name));
         return match report {
             Some(report) => reported(visit, operator, &report),
             None => page(visit, operator, None).await,
@@ -97,7 +106,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     };
     match removed(visit, operator, operands, hash).await {
         Ok(report) => {
-            let kept = visit.desk.reports.keep(report);
+            let kept = visit.desk.reports.keep(visit.session, report);
             let home = Some(visit.home());
             let of = [("namespace", home), ("name", Some(operator)), ("report", kept.as_deref())];
             Redirect::to(&url("/remove", &of)).into_response()
@@ -207,13 +216,14 @@ mod tests {
     #[test]
     fn reports_are_bounded_and_found_by_their_own_name() {
         let reports = Reports::default();
-        let first = reports.keep("first".to_owned()).unwrap();
-        assert_eq!(reports.find(&first).as_deref(), Some("first"));
-        assert_eq!(reports.find(""), None);
+        let first = reports.keep(1, "first".to_owned()).unwrap();
+        assert_eq!(reports.find(1, &first).as_deref(), Some("first"));
+        assert_eq!(reports.find(2, &first), None, "it is shown to another session");
+        assert_eq!(reports.find(1, ""), None);
         for number in 0..REPORTS {
-            reports.keep(number.to_string());
+            reports.keep(1, number.to_string());
         }
-        assert_eq!(reports.find(&first), None);
+        assert_eq!(reports.find(1, &first), None);
         assert_eq!(reports.0.borrow().len(), REPORTS);
     }
 

@@ -32,9 +32,8 @@ const HOSTILE: &str = "# Tea\n\n<script>alert(1)</script>\n\n![p](https://pixel.
 pub(super) struct Served {
     /// Ends with the scenario.
     _child: Child,
-    /// Where it answers.
     pub(super) host: String,
-    cookie: String,
+    pub(super) cookie: String,
 }
 
 /// An answer.
