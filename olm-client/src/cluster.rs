@@ -17,7 +17,7 @@ use olm_plan::settings::{PROGRAMS, Settings};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::catalogs::Cache;
+use crate::catalogs::{Cache, Way};
 use crate::notices::Notices;
 
 /// Objects of one answer.
@@ -56,6 +56,8 @@ pub struct Cluster {
     pub timeout: Option<Duration>,
     /// Takes what is said beside a result.
     pub notices: Notices,
+    /// How the contents of catalogs are reached.
+    pub way: Way,
 }
 
 impl Cluster {

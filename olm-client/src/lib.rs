@@ -1,4 +1,5 @@
-//! How a cluster and its catalogs are read, with the rights of a user: what `kubectl olm` and the console share.
+//! How a cluster and its catalogs are read, and changed as was shown, with the rights of a user: what `kubectl olm`
+//! and the console share.
 //!
 //! ```text
 //! cluster    lists in pages, each answer with a deadline, and what may not be read noted as unread
@@ -9,12 +10,14 @@
 //! operator   one operator: what it waits for, what happened, why there is no newer one
 //! examined   what the doctor looks at
 //! plan       what a preview asks for
+//! acts       what is written
 //! notices    where is said what is waited for and what could not be read
 //! clean      text of others without what acts on a terminal or turns the direction of writing
 //! ```
 //! Nothing here decides: rules are those of olm-plan and the crates below it. Errors are those of programs, with
 //! a chain of causes for a reader.
 
+pub mod acts;
 pub mod catalogs;
 pub mod clean;
 pub mod cluster;

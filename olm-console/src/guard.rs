@@ -10,7 +10,7 @@ use http::header::{COOKIE, HOST, HeaderName, ORIGIN};
 use http::{HeaderMap, Method, StatusCode};
 use sha2::{Digest, Sha256};
 
-use crate::ConsoleError;
+use crate::{ConsoleError, csrf};
 
 /// What browsers say about where a request comes from.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -110,9 +110,12 @@ impl Guard {
             let why = "This request comes from a page of another site.";
             return Some(Verdict::Refuse(StatusCode::FORBIDDEN, why));
         }
-        let reads = [Method::GET, Method::HEAD].contains(method);
-        let why = "Pages are read; nothing is changed here.";
-        (!reads).then_some(Verdict::Refuse(StatusCode::METHOD_NOT_ALLOWED, why))
+        csrf::refusal(method, headers)
+    }
+
+    /// What the forms of the session have.
+    pub(crate) fn form_token(&self) -> csrf::Token {
+        csrf::Token::of(&self.session)
     }
 
     fn has_cookie(&self, headers: &HeaderMap) -> bool {
@@ -131,7 +134,7 @@ impl Guard {
 
 /// A part of a page of another site, or of another port of this machine. Links may lead here: without the cookie
 /// they show nothing.
-fn is_foreign(headers: &HeaderMap) -> bool {
+pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let says =
         |name: &HeaderName, value: &str| headers.get(name).is_some_and(|found| found == value);
     let elsewhere = says(&FETCH_SITE, "cross-site") || says(&FETCH_SITE, "same-site");
@@ -139,11 +142,15 @@ fn is_foreign(headers: &HeaderMap) -> bool {
 }
 
 /// Digests are compared in place of secrets, so that the time that takes says nothing of them.
-fn digest(text: &str) -> [u8; 32] {
+pub(crate) fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-fn random() -> Result<String, ConsoleError> {
+/// A secret.
+///
+/// # Errors
+/// The system gives no random bytes.
+pub(crate) fn random() -> Result<String, ConsoleError> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(|error| ConsoleError::Random(error.to_string()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -238,11 +245,22 @@ mod tests {
     }
 
     #[rstest]
+    #[case("http://localhost:4321", 200)]
+    #[case("http://rebound.example", 403)]
+    #[case("null", 403)]
+    fn a_change_comes_from_a_page_of_this_server(#[case] origin: &str, #[case] expected: u16) {
+        let (guard, _) = Guard::new(PORT).unwrap();
+        let cookie = format!("{}={}", guard.name(), guard.session);
+        let all = headers(&[("host", "localhost:4321"), ("cookie", &cookie), ("origin", origin)]);
+        assert_eq!(code(&guard.judge(&Method::POST, &all, None)), expected);
+    }
+
+    #[rstest]
     #[case(Method::HEAD, 200)]
-    #[case(Method::POST, 405)]
+    #[case(Method::POST, 403)]
     #[case(Method::DELETE, 405)]
     #[case(Method::OPTIONS, 405)]
-    fn nothing_is_changed(#[case] method: Method, #[case] expected: u16) {
+    fn nothing_is_changed_without_an_origin(#[case] method: Method, #[case] expected: u16) {
         let (guard, _) = Guard::new(PORT).unwrap();
         let cookie = format!("{}={}", guard.name(), guard.session);
         let all = headers(&[("host", "localhost:4321"), ("cookie", &cookie)]);

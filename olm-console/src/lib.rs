@@ -1,33 +1,55 @@
-//! The console: catalogs, plans and health in a browser, with the rights of one user and on the user's machine.
+//! The console: catalogs, plans and health in a browser: on a user's machine with the rights of the kubeconfig, or in a
+//! cluster with those of the token with which a user logs in.
 //!
 //! ```text
 //! server    a port of the loopback device: connections, their limits
+//! hosted    the program in a cluster
+//! tls       its certificate, followed while it changes
+//! login     users who bring a token: sessions, the login page, what is refused
 //! guard     who may ask: Host, Origin, the token in the printed address, the cookie that it becomes
+//! csrf      changes: the token of a session in each of its forms
+//! form      what a form says, bounded
 //! headers   what every answer says to a browser
+//! gate      what stands before all pages: the guard, and with whose rights a request is answered
+//! session   those rights, and when they end
 //! routes    addresses of pages
 //! reader    the one that reads the cluster, on the thread that owns it
+//! live      what an open page watches, and the events that it is sent
+//! assets    scripts of pages that are live
 //! pages     what is read and shown, one file each
 //! markdown  texts of authors, without what acts
 //! icon      pictures of authors, bounded and of known types
-//! command   the `kubectl olm` command that shows the same
+//! command   the `kubectl olm` command that does the same
+//! yaml      objects as YAML
 //! ```
-//! Nothing here writes to a cluster and nothing decides: rules are those of olm-plan, what is read is read by
-//! olm-client. Texts of others are escaped by the templates; only `markdown` makes markup of them.
+//! Nothing here decides: rules are those of olm-plan, what is read and written is read and written by olm-client, and
+//! only what was shown is written. Texts of others are escaped by the templates; only `markdown` makes markup of them.
 
+mod assets;
 mod command;
+mod csrf;
 mod failure;
+mod form;
+mod gate;
 mod guard;
 mod headers;
+mod hosted;
 mod icon;
+mod live;
+mod login;
 mod markdown;
 mod pages;
 mod reader;
 mod routes;
 mod server;
+mod session;
+mod tls;
+mod yaml;
 
 use olm_client::Cluster;
 use olm_client::reading::Reading;
 
+pub use hosted::main;
 pub use server::Server;
 
 /// Why the console does not serve.
@@ -45,9 +67,26 @@ pub enum ConsoleError {
     /// There is nothing to make a token of.
     #[error("the system gives no random bytes: {0}")]
     Random(String),
-    /// Connections are not accepted any more.
-    #[error("cannot accept connections")]
-    Accept(#[source] std::io::Error),
+    /// An address is taken, or may not be used.
+    #[error("cannot listen at {address}")]
+    Address {
+        /// The address that was asked for.
+        address: std::net::SocketAddr,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is no TLS with these files.
+    #[error("cannot serve with {path}: {reason}")]
+    Certificate {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// It is not known how to ask the API server.
+    #[error("no API server can be asked: {0}; --server and --certificate-authority name one")]
+    ApiServer(String),
 }
 
 /// What is shown, and where things are read.

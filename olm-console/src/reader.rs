@@ -1,5 +1,5 @@
 //! The one that reads the cluster: pages are asked for from the tasks of connections, and read here, on the thread
-//! that owns the cluster, several at once. A page is given up when its caller has gone.
+//! that owns the cluster, several at once. A page is given up when its caller has gone; a change is not.
 
 use std::time::Duration;
 
@@ -10,7 +10,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::Console;
 use crate::failure::Failure;
+use crate::live::Live;
 use crate::pages::{self, Desk, Page, Params};
+use crate::session::Identity;
 
 /// Questions that wait for a place.
 pub(crate) const WAITING: usize = 64;
@@ -27,13 +29,15 @@ pub(crate) struct Question {
     pub(crate) page: Page,
     /// Of what.
     pub(crate) params: Params,
+    /// With whose rights.
+    pub(crate) identity: Identity,
     /// Gets the answer.
     pub(crate) reply: oneshot::Sender<Response>,
 }
 
 /// Answers until the connections end.
-pub(crate) async fn run(console: Console, mut asked: mpsc::Receiver<Question>) {
-    let desk = Desk::new(console);
+pub(crate) async fn run(console: Console, live: Live, mut asked: mpsc::Receiver<Question>) {
+    let desk = Desk::new(console, live);
     let mut reading = FuturesUnordered::new();
     loop {
         tokio::select! {
@@ -47,14 +51,16 @@ pub(crate) async fn run(console: Console, mut asked: mpsc::Receiver<Question>) {
 }
 
 async fn answer(desk: &Desk, question: Question) {
-    let Question { page, params, mut reply } = question;
-    let reading = olm_tasks::caught(pages::read(desk, page, &params));
+    let Question { page, params, identity, mut reply } = question;
+    let reading = olm_tasks::caught(pages::read(desk, &identity, page, &params));
+    let failed = |failure| pages::failed(desk, &identity, page, failure);
     let response = tokio::select! {
-        () = reply.closed() => return,
+        // What is being written goes to its end.
+        () = reply.closed(), if !params.is_posted() => return,
         read = tokio::time::timeout(LONGEST, reading) => match read {
             Ok(Ok(response)) => response,
-            Ok(Err(panicked)) => pages::failed(desk, page, Failure::other(&panicked.to_string())),
-            Err(_) => pages::failed(desk, page, Failure::late(LONGEST.as_secs())),
+            Ok(Err(panicked)) => failed(Failure::other(&panicked.to_string())),
+            Err(_) => failed(Failure::late(LONGEST.as_secs())),
         },
     };
     // The caller has gone.

@@ -2,39 +2,44 @@
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::{Query, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::extract::{Query, State};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use http::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE};
-use http::{StatusCode, Uri};
-use serde::Deserialize;
+use axum::{Extension, Router};
+use http::header::CONTENT_TYPE;
+use http::{Extensions, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::guard::{Guard, Verdict};
-use crate::headers;
+use crate::assets;
+use crate::gate::{Gate, enter};
+use crate::live::{self, Live};
 use crate::pages::{Page, Params};
 use crate::reader::Question;
-
-/// Bytes of an address: searches are short.
-const ADDRESS: usize = 4 * 1024;
+use crate::session::Identity;
 
 /// The style of all pages.
 const STYLE: &str = include_str!("../assets/console.css");
 
 type Questions = mpsc::Sender<Question>;
 
-/// The token of an address.
-#[derive(Deserialize)]
-struct Token {
-    token: Option<String>,
-}
-
-/// All pages, behind a guard.
-pub(crate) fn router(guard: Arc<Guard>, questions: Questions) -> Router {
+/// All pages, behind a gate.
+pub(crate) fn router(gate: Arc<Gate>, questions: Questions, live: Live) -> Router {
     let page = |page: Page| {
-        get(move |questions: State<Questions>, params: Query<Params>| ask(page, questions, params))
+        get(
+            move |questions: State<Questions>,
+                  identity: Extension<Identity>,
+                  params: Query<Params>,
+                  said: Extensions| { ask(page, questions, identity, params, said) },
+        )
+    };
+    let form = |page: Page| {
+        let answer =
+            move |questions: State<Questions>,
+                  identity: Extension<Identity>,
+                  params: Query<Params>,
+                  said: Extensions| { ask(page, questions, identity, params, said) };
+        get(answer).post(answer)
     };
     Router::new()
         .route("/", get(async || Redirect::to("/catalog")))
@@ -42,55 +47,34 @@ pub(crate) fn router(guard: Arc<Guard>, questions: Questions) -> Router {
         .route("/package", page(Page::Package))
         .route("/installed", page(Page::Installed))
         .route("/operator", page(Page::Operator))
-        .route("/plan", page(Page::Plan))
+        .route("/plan", form(Page::Plan))
+        .route("/install", form(Page::Install))
+        .route("/upgrade", form(Page::Upgrade))
+        .route("/remove", form(Page::Remove))
+        .route("/create", form(Page::Create))
         .route("/health", page(Page::Health))
         .route("/icon", page(Page::Icon))
         .route("/console.css", get(async || ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)))
+        .merge(live::router::<Questions>(live))
+        .merge(assets::router::<Questions>())
         .fallback(async || (StatusCode::NOT_FOUND, "There is no such page.\n"))
-        .layer(from_fn_with_state(guard, guarded))
+        .layer(from_fn_with_state(gate, enter))
         .with_state(questions)
-}
-
-async fn guarded(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let verdict = match token(request.uri()) {
-        Ok(token) => guard.judge(request.method(), request.headers(), token.as_deref()),
-        Err(code) => Verdict::Refuse(code, "This address cannot be read."),
-    };
-    let mut response = match verdict {
-        Verdict::Enter => next.run(request).await,
-        Verdict::Begin => begin(&guard),
-        Verdict::Refuse(code, why) => (code, format!("{why}\n")).into_response(),
-    };
-    headers::add(response.headers_mut());
-    response
-}
-
-fn token(uri: &Uri) -> Result<Option<String>, StatusCode> {
-    if uri.to_string().len() > ADDRESS {
-        return Err(StatusCode::URI_TOO_LONG);
-    }
-    match Query::<Token>::try_from_uri(uri) {
-        Ok(Query(found)) => Ok(found.token),
-        Err(_) => Err(StatusCode::BAD_REQUEST),
-    }
-}
-
-/// The cookie, and an address without the token.
-fn begin(guard: &Guard) -> Response {
-    let mut response = Redirect::to("/catalog").into_response();
-    if let Ok(cookie) = HeaderValue::from_str(&guard.cookie()) {
-        response.headers_mut().insert(SET_COOKIE, cookie);
-    }
-    response
 }
 
 async fn ask(
     page: Page,
     State(questions): State<Questions>,
+    Extension(identity): Extension<Identity>,
     Query(params): Query<Params>,
+    said: Extensions,
 ) -> Response {
+    let params = match params.with(said.get().cloned(), said.get()) {
+        Ok(params) => params,
+        Err(bad) => return bad.into_response(),
+    };
     let (reply, answer) = oneshot::channel();
-    let question = Question { page, params, reply };
+    let question = Question { page, params, identity, reply };
     if questions.try_send(question).is_err() {
         return (StatusCode::SERVICE_UNAVAILABLE, "Too many pages are read; try again.\n")
             .into_response();
@@ -104,11 +88,14 @@ async fn ask(
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
-    use http::header::{CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION};
+    use http::Request;
+    use http::header::{CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, SET_COOKIE};
     use rstest::rstest;
     use tower::ServiceExt;
 
     use super::*;
+    use crate::gate::ADDRESS;
+    use crate::guard::Guard;
 
     const HERE: &str = "127.0.0.1:4321";
 
@@ -117,7 +104,8 @@ mod tests {
         let (guard, token) = Guard::new(4321).unwrap();
         let cookie = guard.cookie().split(';').next().unwrap_or_default().to_owned();
         let (questions, _) = mpsc::channel(1);
-        let router = router(Arc::new(guard), questions);
+        let (identity, _session) = Identity::for_tests();
+        let router = router(Arc::new(Gate::Own(guard, identity)), questions, Live::new());
         let path = path.replace("TOKEN", &token);
         let request = Request::get(path).header(HOST, host);
         let cookies = with_cookie.then_some(cookie);
@@ -130,6 +118,10 @@ mod tests {
     #[case::first("/", HERE, true, 303)]
     #[case::page("/catalog", HERE, true, 503)]
     #[case::nowhere("/metrics", HERE, true, 404)]
+    #[case::live("/live?page=installed&namespace=ns", HERE, true, 200)]
+    #[case::live_nowhere("/live?page=catalog&namespace=ns", HERE, true, 400)]
+    #[case::live_elsewhere("/live?page=installed&namespace=../ns", HERE, true, 400)]
+    #[case::live_without_cookie("/live?page=installed&namespace=ns", HERE, false, 403)]
     #[case::token("/?token=TOKEN", HERE, false, 303)]
     #[case::token_elsewhere("/health?token=TOKEN", HERE, false, 303)]
     #[case::other_token("/?token=0", HERE, false, 403)]
@@ -150,7 +142,36 @@ mod tests {
         let policy = found.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'"), "{policy}");
         assert_eq!(found.headers()["x-content-type-options"], "nosniff");
-        assert_eq!(found.headers()["referrer-policy"], "no-referrer");
+        assert_eq!(found.headers()["referrer-policy"], "same-origin");
+    }
+
+    #[rstest]
+    #[case::asked("/plan", HERE, "csrf=TOKEN&name=kettle", 503)]
+    #[case::other_token("/plan", HERE, "csrf=0&name=kettle", 403)]
+    #[case::no_token("/install", HERE, "package=kettle", 403)]
+    #[case::foreign("/install", "rebound.example", "csrf=TOKEN", 403)]
+    #[case::null("/install", "", "csrf=TOKEN", 403)]
+    #[case::field("/remove", HERE, "csrf=TOKEN&%3Cb%3E=1", 400)]
+    #[case::read_only("/health", HERE, "csrf=TOKEN", 405)]
+    #[tokio::test]
+    async fn forms_are_posted_with_the_token_of_their_session(
+        #[case] path: &str,
+        #[case] origin: &str,
+        #[case] body: &str,
+        #[case] expected: u16,
+    ) {
+        let (guard, _) = Guard::new(4321).unwrap();
+        let cookie = guard.cookie().split(';').next().unwrap_or_default().to_owned();
+        let body = body.replace("TOKEN", guard.form_token().text());
+        let (questions, _) = mpsc::channel(1);
+        let (identity, _session) = Identity::for_tests();
+        let gate = Arc::new(Gate::Own(guard, identity));
+        let request = Request::post(path).header(HOST, HERE).header(COOKIE, cookie);
+        let request = request.header("origin", format!("http://{origin}"));
+        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let request = request.body(Body::from(body)).unwrap();
+        let found = router(gate, questions, Live::new()).oneshot(request).await.unwrap();
+        assert_eq!(found.status().as_u16(), expected);
     }
 
     #[tokio::test]

@@ -1,26 +1,35 @@
-//! A port of the loopback device: connections, how many there are and how long they may be silent.
+//! Connections, how many there are and how long they may be silent.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
+use crate::gate::Gate;
 use crate::guard::Guard;
+use crate::live::{self, Live};
 use crate::reader::{self, WAITING};
 use crate::routes::router;
+use crate::session::Identity;
+use crate::tls::Tls;
 use crate::{Console, ConsoleError};
 
-/// Connections at once: more than a browser opens.
-const CONNECTIONS: usize = 64;
+/// Connections at once: more than a browser opens, and those of pages that are live.
+const CONNECTIONS: usize = 64 + live::PAGES;
 
 /// Bytes of a request's line and headers.
 const HEAD: usize = 16 * 1024;
@@ -31,13 +40,16 @@ const HEADERS: usize = 64;
 /// How long a caller may take until a request's headers are complete.
 const SILENT: Duration = Duration::from_secs(10);
 
-/// How long a connection may last: pages are read, nothing streams.
+/// Pause after the system did not give a connection.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a connection may last, unless a page gets its events there.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// A console that listens and does not answer yet.
 pub struct Server {
     listener: TcpListener,
-    guard: Arc<Guard>,
+    guard: Guard,
     url: String,
 }
 
@@ -53,7 +65,7 @@ impl Server {
         let port = listener.local_addr().map_err(failed)?.port();
         let (guard, token) = Guard::new(port)?;
         let url = format!("http://127.0.0.1:{port}/?token={token}");
-        Ok(Self { listener, guard: Arc::new(guard), url })
+        Ok(Self { listener, guard, url })
     }
 
     /// The address to open, with the token, which is used once.
@@ -65,35 +77,77 @@ impl Server {
     /// Answers until it is dropped. Pages are read by this future, requests are tasks of their own.
     ///
     /// # Errors
-    /// Connections are not accepted any more.
+    /// None: what a caller does wrong ends his connection.
     pub async fn serve(self, console: Console) -> Result<(), ConsoleError> {
         let (questions, asked) = mpsc::channel(WAITING);
-        let router = router(self.guard, questions);
+        let live = Live::new();
+        let gate = Gate::Own(self.guard, Identity::own(console.cluster.clone()));
+        let router = router(Arc::new(gate), questions, live.clone());
         tokio::select! {
-            ended = accept(self.listener, router) => ended,
-            () = reader::run(console, asked) => Ok(()),
+            () = accept(self.listener, router, None, CONNECTIONS) => {}
+            () = reader::run(console, live, asked) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Accepts connections for as long as this is awaited, so many at once.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    router: Router,
+    tls: Option<Arc<Tls>>,
+    connections: usize,
+) {
+    let places = Arc::new(Semaphore::new(connections));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let connection = serve(stream, router.clone(), tls.clone(), place);
+                olm_tasks::contained("connection", connection);
+            }
+            // For lack of file descriptors mostly.
+            Err(_) => sleep(PAUSE).await,
         }
     }
 }
 
-async fn accept(listener: TcpListener, router: Router) -> Result<(), ConsoleError> {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let Ok(place) = places.clone().acquire_owned().await else { return Ok(()) };
-        let (stream, _) = listener.accept().await.map_err(ConsoleError::Accept)?;
-        olm_tasks::contained("connection", answer(stream, router.clone(), place));
+/// Serves a caller, after a handshake where there is TLS.
+async fn serve(
+    stream: TcpStream,
+    router: Router,
+    tls: Option<Arc<Tls>>,
+    _place: OwnedSemaphorePermit,
+) {
+    match tls {
+        None => answer(stream, router).await,
+        Some(tls) => {
+            // An error is the caller's, who has gone.
+            if let Ok(Ok(stream)) = timeout(SILENT, tls.acceptor().accept(stream)).await {
+                answer(stream, router).await;
+            }
+        }
     }
 }
 
 /// Serves requests over a stream until it ends, or for long enough.
-async fn answer(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit) {
+async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin, router: Router) {
+    let streams = Arc::new(AtomicBool::new(false));
+    let noted = streams.clone();
     let service = service_fn(move |request: http::Request<Incoming>| {
-        router.clone().oneshot(request.map(Body::new))
+        let (router, streams) = (router.clone(), noted.clone());
+        let is_stream = request.uri().path() == live::PATH;
+        async move {
+            let answered = router.oneshot(request.map(Body::new)).await;
+            let begins = |response: &Response| is_stream && response.status().is_success();
+            streams.fetch_or(answered.as_ref().is_ok_and(begins), Ordering::Relaxed);
+            answered
+        }
     });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(SILENT);
     server.max_buf_size(HEAD).max_headers(HEADERS).half_close(false);
-    let served = server.serve_connection(TokioIo::new(stream), service);
+    let mut served = pin!(server.serve_connection(TokioIo::new(stream), service));
     // An error is the caller's, who has gone.
-    let _ = tokio::time::timeout(LONGEST, served).await;
+    while timeout(LONGEST, served.as_mut()).await.is_err() && streams.load(Ordering::Relaxed) {}
 }

@@ -6,6 +6,8 @@ use olm_client::reading::Reading;
 use super::plan::Subscribing;
 use crate::connection::duration;
 
+pub use olm_client::acts::Operands;
+
 /// An installation.
 #[derive(Args, Debug)]
 #[command(
@@ -72,17 +74,6 @@ pub struct Uninstalling {
     pub reading: Reading,
 }
 
-/// What becomes of custom resources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Operands {
-    /// They stay
-    Keep,
-    /// Nothing is removed when there are any
-    Abort,
-    /// They are deleted first, in all namespaces, while the operator still runs
-    Delete,
-}
-
 /// How a command writes.
 #[derive(Args, Debug)]
 pub struct Acting {
@@ -126,6 +117,7 @@ pub enum DryRun {
 
 /// An approval.
 #[derive(Args, Debug)]
+#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
 pub struct Approve {
     /// The package
     pub package: String,
@@ -145,4 +137,7 @@ pub struct Approve {
     /// Whether the end is waited for
     #[command(flatten)]
     pub following: Following,
+    /// Where things are read
+    #[command(flatten)]
+    pub reading: Reading,
 }

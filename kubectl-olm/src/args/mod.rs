@@ -153,6 +153,7 @@ impl Command {
             Self::Install(asked) => Some(&asked.reading.sources),
             Self::Upgrade(asked) => Some(&asked.reading.sources),
             Self::Uninstall(asked) => Some(&asked.reading.sources),
+            Self::Approve(asked) => Some(&asked.reading.sources),
             Self::Console(asked) => Some(&asked.reading.sources),
             _ => None,
         }
@@ -215,6 +216,7 @@ mod tests {
     #[case("install", false)]
     #[case("upgrade", false)]
     #[case("uninstall", false)]
+    #[case("approve", false)]
     #[case("permissions", false)]
     #[case("search", true)]
     #[case("show", true)]

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Display};
 use std::io::{BufRead, IsTerminal, stderr, stdin};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use olm_client::Cluster;
+use olm_client::acts::Writing;
 use olm_client::examined::examination;
 use olm_plan::preview::Preview;
 
@@ -13,31 +13,15 @@ use super::doctor;
 use crate::args::Acting;
 use crate::output::Output;
 
+pub use olm_client::acts::{LOOK, NotInTime};
+
 /// Who writes, for the API server's records.
 pub const MANAGER: &str = "kubectl-olm";
 
-/// How often the cluster is looked at while something is followed.
-pub const LOOK: Duration = Duration::from_millis(500);
-
-/// Something did not come to its end in time.
-#[derive(Debug)]
-pub struct NotInTime(String);
-
-impl NotInTime {
-    /// What did not happen, and how long was waited.
-    pub fn new(what: &str, limit: Duration) -> Self {
-        let seconds = limit.as_secs();
-        Self(format!("{what} within {seconds} s; --timeout allows more"))
-    }
+/// Who writes, and whether the API server is only asked as if.
+pub fn writing(dry_run: bool) -> Writing<'static> {
+    Writing { manager: MANAGER, dry_run }
 }
-
-impl Display for NotInTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotInTime {}
 
 /// Something has failed for good.
 #[derive(Debug)]
@@ -104,6 +88,8 @@ async fn examine(cluster: &Cluster, home: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use anyhow::anyhow;
 
     use super::*;

@@ -2,34 +2,40 @@
 
 use std::io::{BufRead, IsTerminal, stderr, stdin};
 
-use anyhow::{Context, Result, bail, ensure};
-use kube::api::{Patch, PatchParams};
+use anyhow::{Context, Result, ensure};
+use jiff::Timestamp;
+use olm_client::acts::{self, Looked, difference};
 use olm_client::cluster::{Cluster, one_namespace};
+use olm_plan::Observed;
 use olm_plan::approval::{NotApprovable, PendingApproval, pending};
-use olm_types::api::InstallPlan;
-use serde_json::json;
+use olm_plan::observed::{name, namespace};
+use olm_plan::preview::{Asked, Preview, Wanted};
+use olm_types::api::Subscription;
 
-use super::act::MANAGER;
+use super::act::writing;
 use super::follow::follow_approved;
 use super::observe;
 use crate::Outcome;
-use crate::args::{Approve, DryRun, Format};
+use crate::args::{Approve, DryRun, Format, Operands};
 use crate::output::{Kind, Output};
+use crate::plan::{self, in_cluster};
 
 /// Approves the plan that waits with a version of a package.
 pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let observed = observe(cluster, Some(home), false).await?;
     let found = pending(&observed, home, &asked.package, &asked.version);
-    let approval = found.map_err(|cause| anyhow::anyhow!(refusal(asked, home, &cause)))?;
-    let description = describe(&approval);
+    let own = found.map_err(|cause| anyhow::anyhow!(refusal(asked, home, &cause)))?;
+    let preview = shown(cluster, &observed, &own, asked).await;
+    let approval = named(&own, preview.as_ref());
     let is_text = matches!(output.format(), Format::Table | Format::Wide);
     if is_text {
-        output.print(&description)?;
+        output.print(&describe(&approval, preview.as_ref()))?;
     }
     if let Some(hash) = &asked.plan_hash {
+        // That of the InstallPlan says the same, without what it would make of the cluster.
         ensure!(
-            *hash == approval.plan_hash,
+            [&approval.plan_hash, &own.plan_hash].contains(&hash),
             "the plan has changed: its hash is {}, not {hash}",
             approval.plan_hash
         );
@@ -56,6 +62,57 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) 
         output.print(&lines.collect::<String>())?;
     }
     Ok(Outcome::Fine)
+}
+
+/// The plan of the upgrade that the InstallPlan makes, as `plan upgrade` shows it; none where that is something else
+/// by now, or cannot be read.
+async fn shown(
+    cluster: &Cluster,
+    observed: &Observed,
+    approval: &PendingApproval,
+    asked: &Approve,
+) -> Option<Preview> {
+    let plan = &approval.install_plan;
+    match previewed(cluster, observed, approval, asked).await {
+        Ok(Some(preview)) => return Some(preview),
+        Ok(None) => Output::complain(&format!(
+            "warning: an upgrade would do something else by now than InstallPlan {plan} does; its own steps count"
+        )),
+        Err(error) => Output::complain(&format!(
+            "warning: what InstallPlan {plan} makes of the cluster cannot be shown ({error:#}); its own steps count"
+        )),
+    }
+    None
+}
+
+async fn previewed(
+    cluster: &Cluster,
+    observed: &Observed,
+    approval: &PendingApproval,
+    asked: &Approve,
+) -> Result<Option<Preview>> {
+    let home = approval.namespace.as_str();
+    let plan = observed.install_plan(home, &approval.install_plan).context("it is gone")?;
+    let is_own = |one: &&Subscription| {
+        namespace(&one.metadata) == home
+            && one.spec.name == asked.package
+            && observed
+                .plan_of(one)
+                .is_some_and(|found| name(&found.metadata) == name(&plan.metadata))
+    };
+    let subscription = observed.subscriptions.iter().find(is_own).context("nothing asks for it")?;
+    let operator = name(&subscription.metadata).to_owned();
+    let wanted = Wanted::Upgrade { operator, to: None, channel: None };
+    let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
+    let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
+    let preview = in_cluster(cluster, &question, &asked.reading).await?;
+    Ok(difference(plan, &preview.hops).is_none().then_some(preview))
+}
+
+/// An approval with the hash of the plan that is shown.
+fn named(own: &PendingApproval, preview: Option<&Preview>) -> PendingApproval {
+    let hash = preview.map_or(&own.plan_hash, |preview| &preview.plan_hash);
+    PendingApproval { plan_hash: hash.clone(), ..own.clone() }
 }
 
 fn print_approved(approval: &PendingApproval, dry_run: bool, output: Output) -> Result<()> {
@@ -100,31 +157,16 @@ async fn write(
     approval: &PendingApproval,
     dry_run: bool,
 ) -> Result<()> {
-    let patch = Patch::Merge(json!({
-        "metadata": {"resourceVersion": approval.resource_version},
-        "spec": {"approved": true},
-    }));
-    let api = cluster.api::<InstallPlan>(Some(home));
-    let field_manager = Some(MANAGER.to_owned());
-    let parameters = PatchParams { dry_run, field_manager, ..PatchParams::default() };
-    let written = cluster.answer(api.patch(&approval.install_plan, &parameters, &patch)).await;
-    match written {
-        Ok(_) => Ok(()),
-        Err(error) => match error.downcast_ref::<kube::Error>() {
-            Some(kube::Error::Api(status)) if status.is_conflict() => {
-                bail!(
-                    "InstallPlan {} has changed since it was shown; look again",
-                    approval.install_plan
-                )
-            }
-            _ => {
-                Err(error.context(format!("cannot approve InstallPlan {}", approval.install_plan)))
-            }
-        },
-    }
+    let (name, resource_version) = (&approval.install_plan, &approval.resource_version);
+    let looked = Looked { namespace: home, name, resource_version };
+    ensure!(
+        acts::approve(cluster, looked, writing(dry_run)).await?,
+        "InstallPlan {name} has changed since it was shown; look again"
+    );
+    Ok(())
 }
 
-fn describe(approval: &PendingApproval) -> String {
+fn describe(approval: &PendingApproval, preview: Option<&Preview>) -> String {
     let mut text = format!(
         "InstallPlan {} in namespace {} installs:\n",
         approval.install_plan, approval.namespace
@@ -141,7 +183,10 @@ fn describe(approval: &PendingApproval) -> String {
     }
     let objects = approval.objects.iter().map(|(kind, count)| format!("{count} {kind}"));
     text.push_str(&format!("with {}\n", objects.collect::<Vec<_>>().join(", ")));
-    text + &format!("plan hash {}\n", approval.plan_hash)
+    match preview {
+        Some(preview) => text + &plan::describe(preview, Operands::Keep),
+        None => text + &format!("plan hash {}\n", approval.plan_hash),
+    }
 }
 
 fn refusal(asked: &Approve, home: &str, cause: &NotApprovable) -> String {
@@ -176,22 +221,41 @@ mod tests {
     use super::*;
     use crate::output::assert_described;
 
-    #[test]
-    fn the_schema_describes_an_approval() {
+    fn approval() -> PendingApproval {
         let approved = Approved {
             csv: "a.v1".to_owned(),
             version: Some("1.0.0".to_owned()),
             replaces: None,
             subscriptions: vec!["a".to_owned()],
         };
-        let approval = PendingApproval {
+        PendingApproval {
             namespace: "ns".to_owned(),
             install_plan: "p".to_owned(),
             resource_version: "1".to_owned(),
             approves: vec![approved],
             objects: [("Service".to_owned(), 2)].into(),
             plan_hash: "h".to_owned(),
-        };
-        assert_described(Kind::Approval, &approval);
+        }
+    }
+
+    #[test]
+    fn the_schema_describes_an_approval() {
+        assert_described(Kind::Approval, &approval());
+    }
+
+    #[test]
+    fn an_approval_has_the_hash_of_the_plan_that_is_shown() {
+        let own = approval();
+        let alone = describe(&named(&own, None), None);
+        assert!(
+            alone.contains("a.v1 (version 1.0.0)") && alone.ends_with("plan hash h\n"),
+            "{alone}"
+        );
+        let preview = Preview { action: "upgrade", ..Preview::default() }.hashed();
+        let shown = named(&own, Some(&preview));
+        assert_eq!(shown.plan_hash, preview.plan_hash);
+        let text = describe(&shown, Some(&preview));
+        assert!(text.ends_with(&format!("plan hash {}\n", preview.plan_hash)), "{text}");
+        assert_eq!(text.matches("plan hash").count(), 1, "{text}");
     }
 }

@@ -1,16 +1,14 @@
 //! Objects of manifests are created, or tried.
 
-use anyhow::{Context, Result};
-use kube::api::{Api, ApiResource, DynamicObject, PostParams};
-use olm_client::{Cluster, cause};
-use olm_types::gvk::Gvk;
+use anyhow::Result;
+use olm_client::{Cluster, acts};
 use serde_json::Value;
 
-use super::act::MANAGER;
+use super::act::writing;
 use crate::output::Output;
 
-/// Creates an object that a manifest describes. One that cannot be tried yet, as its namespace or its kind is still to
-/// come, is no error of a dry run.
+/// Creates an object that a manifest describes, and says what became of it. One that cannot be tried yet, as its
+/// namespace or its kind is still to come, is no error of a dry run.
 ///
 /// # Errors
 /// The API server refuses it.
@@ -20,67 +18,8 @@ pub async fn create(
     dry_run: bool,
     output: Output,
 ) -> Result<()> {
+    let created = acts::create(cluster, manifest, writing(dry_run)).await?;
     let text = |path: &str| manifest.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    let (kind, name) = (text("/kind"), text("/metadata/name"));
-    let resource = resource(text("/apiVersion"), kind);
-    let client = cluster.client.clone();
-    let api: Api<DynamicObject> = match text("/metadata/namespace") {
-        "" => Api::all_with(client, &resource),
-        namespace => Api::namespaced_with(client, namespace, &resource),
-    };
-    let object: DynamicObject = serde_json::from_value(manifest.clone())?;
-    let parameters = PostParams { dry_run, field_manager: Some(MANAGER.to_owned()) };
-    let created = cluster.answer(api.create(&parameters, &object)).await;
-    let how = match (created, dry_run) {
-        (Ok(_), false) => "created".to_owned(),
-        (Ok(_), true) => "created (server dry run)".to_owned(),
-        (Err(error), _) => match missing(&error).filter(|_| dry_run) {
-            Some(why) => format!("not checked by the API server ({why})"),
-            None => return Err(error).with_context(|| format!("cannot create {kind} {name}")),
-        },
-    };
-    output.progress(&format!("{}/{name} {how}\n", kind.to_lowercase()))
-}
-
-fn resource(api_version: &str, kind: &str) -> ApiResource {
-    let gvk = Gvk::from_api_version(api_version, kind);
-    ApiResource {
-        group: gvk.group.clone(),
-        version: gvk.version.clone(),
-        api_version: gvk.api_version(),
-        kind: gvk.kind.clone(),
-        plural: kind.to_lowercase() + "s",
-    }
-}
-
-/// Which of namespace and kind is not there.
-fn missing(error: &anyhow::Error) -> Option<String> {
-    let Some(kube::Error::Api(status)) = error.downcast_ref() else { return None };
-    let kind = status.details.as_ref().map(|details| details.kind.as_str());
-    match (status.code, kind) {
-        (404, Some("namespaces")) => Some(status.message.clone()),
-        (404, _) => Some(cause(error)),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use kube::core::Status;
-    use rstest::rstest;
-    use serde_json::{from_value, json};
-
-    use super::*;
-
-    #[rstest]
-    #[case::namespace(json!({"code": 404, "message": "namespaces \"tea\" not found",
-        "details": {"name": "tea", "kind": "namespaces"}}), Some("namespaces \"tea\" not found"))]
-    #[case::kind(json!({"code": 404, "message": "404 page not found"}), Some("the cluster has no such kind"))]
-    #[case::refused(json!({"code": 403, "message": "no", "details": {"kind": "namespaces"}}), None)]
-    #[case::there(json!({"code": 409, "message": "it exists"}), None)]
-    fn what_is_still_to_come_is_missing(#[case] status: Value, #[case] expected: Option<&str>) {
-        let status: Status = from_value(status).unwrap();
-        let error = kube::Error::Api(status.boxed());
-        assert_eq!(missing(&error.into()).as_deref(), expected);
-    }
+    let (kind, name) = (text("/kind").to_lowercase(), text("/metadata/name"));
+    output.progress(&format!("{kind}/{name} {}\n", created.words()))
 }

@@ -2,15 +2,13 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
-use kube::api::{Api, Patch, PatchParams};
+use olm_client::acts::{expected, follow_channel, needs_approval};
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_plan::preview::{Asked, Preview, Wanted};
-use olm_types::api::Subscription;
-use serde_json::json;
 
-use super::act::{MANAGER, agreed};
+use super::act::{agreed, writing};
 use super::create::create;
-use super::follow::{Follow, current, needs_approval};
+use super::follow::{Follow, current};
 use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;
 use crate::args::{Acting, DryRun, Format, Installing, Operands, Upgrading};
@@ -112,12 +110,8 @@ async fn changed(
 ) -> Result<Option<String>> {
     let (name, dry_run) = (&preview.subscription, acting.dry_run == DryRun::Server);
     let left = current(cluster, preview).await?;
-    let patch = Patch::Merge(json!({"spec": {"channel": channel}}));
-    let field_manager = Some(MANAGER.to_owned());
-    let parameters = PatchParams { field_manager, dry_run, ..PatchParams::default() };
-    let api: Api<Subscription> = cluster.api(Some(&preview.namespace));
-    let written = cluster.answer(api.patch(name, &parameters, &patch)).await;
-    written.with_context(|| format!("cannot change Subscription {name}"))?;
+    let place = (preview.namespace.as_str(), name.as_str());
+    follow_channel(cluster, place, channel, writing(dry_run)).await?;
     let how = if dry_run { " (server dry run)" } else { "" };
     output.progress(&format!("Subscription {name} follows channel {channel}{how}.\n"))?;
     Ok(left)
@@ -135,11 +129,4 @@ fn shown(preview: &Preview, output: Output) -> Result<bool> {
     }
     Output::complain("There is nothing to do.");
     Ok(false)
-}
-
-/// The CSV that the Subscription has at last.
-fn expected(preview: &Preview) -> Option<&str> {
-    let bundles = preview.hops.iter().rev().flat_map(|hop| &hop.bundles);
-    let own = bundles.into_iter().find(|bundle| bundle.package == preview.package);
-    own.map(|bundle| bundle.csv.as_str())
 }

@@ -157,6 +157,7 @@ mod tests {
     #[case(&["install", "kettle", "--yes", "--state", "f"], STATE)]
     #[case(&["upgrade", "kettle", "--yes", "--state", "f"], STATE)]
     #[case(&["uninstall", "kettle", "--yes", "--state", "f"], STATE)]
+    #[case(&["approve", "kettle", "1.0.0", "--yes", "--state", "f"], STATE)]
     #[case(&["permissions", "kettle", "--state", "f"], STATE)]
     #[case(&["search", "kettle", "--state", "f"], STATE)]
     #[case(&["show", "kettle", "--state", "f"], STATE)]

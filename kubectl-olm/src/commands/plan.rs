@@ -1,6 +1,6 @@
 //! `plan`: what an installation, an upgrade or a removal would do. Nothing is written.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use jiff::Timestamp;
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_client::plan::offline;
@@ -12,6 +12,8 @@ use crate::Outcome;
 use crate::args::{Format, Operands, Plan, Planned, Subscribing};
 use crate::output::{Kind, Output};
 use crate::plan::{Home, describe, in_cluster, installation};
+
+pub use olm_client::acts::verdict;
 
 /// Shows what would happen on a cluster.
 pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
@@ -77,6 +79,7 @@ pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> 
         catalog,
         is_manual: flags.approval == crate::args::Approving::Manual,
         install_mode: flags.install_mode.clone(),
+        config: None,
     }
 }
 
@@ -103,21 +106,6 @@ pub fn show(preview: &Preview, operands: Operands, output: Output) -> Result<()>
 /// Whether all was read that a plan depends on.
 pub fn outcome(preview: &Preview) -> Outcome {
     if preview.unknown.is_empty() { Outcome::Fine } else { Outcome::Incomplete }
-}
-
-/// An error when the plan would not do what was asked for.
-///
-/// # Errors
-/// A step would fail, or nothing is found that fits.
-pub fn verdict(preview: &Preview) -> Result<()> {
-    if let Some(why) = preview.refused.get(&preview.subscription) {
-        bail!("nothing can be installed for {}: {why}", preview.package);
-    }
-    match preview.problems.as_slice() {
-        [] => Ok(()),
-        [one] => bail!("the plan has a problem: {one}"),
-        several => bail!("the plan has {} problems", several.len()),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Catalogs: in folders and at addresses that flags name, in the Pods of their CatalogSources, and as far as
-//! the packages API presents them.
+//! Catalogs: in folders and at addresses that flags name, in the Pods of their CatalogSources or, for a program in
+//! the cluster, at their Services, and as far as the packages API presents them.
 //!
 //! An address that a CatalogSource names is never asked: whoever may write one would choose what this machine
 //! connects to.
@@ -13,6 +13,7 @@ mod place;
 mod pod;
 mod presented;
 mod visible;
+mod way;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use olm_catalog::connection::BundleManifests;
 use olm_catalog::snapshot::{CatalogSnapshot, Member, SnapshotSet};
 use olm_types::api::CatalogSource;
 use olm_types::bundle::{CatalogKey, Entry};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::cluster::Cluster;
 use crate::notices::Notices;
@@ -32,6 +34,7 @@ use place::{Forwarded, Place};
 pub use cache::{Cache, Shelf};
 pub use pod::REGISTRY_POD;
 pub use visible::Visible;
+pub use way::{Permits, Way};
 
 /// How catalogs of a cluster are reached.
 #[derive(Clone, Copy)]
@@ -58,6 +61,8 @@ pub struct Catalogs {
     /// Catalogs of which only what the packages API presents is known.
     pub partial: Vec<CatalogKey>,
     places: BTreeMap<CatalogKey, Place>,
+    /// Given back with what was read.
+    _turn: Option<OwnedSemaphorePermit>,
 }
 
 impl Catalogs {
@@ -79,7 +84,7 @@ impl Catalogs {
             }
         }
         let set = SnapshotSet::new(members);
-        Ok(Self { set, unread: Vec::new(), partial: Vec::new(), places })
+        Ok(Self { set, unread: Vec::new(), partial: Vec::new(), places, _turn: None })
     }
 
     /// The catalogs that the namespace sees: those that flags name there, the others in their Pods, or as far
@@ -92,7 +97,9 @@ impl Catalogs {
         visible: &Visible,
         flags: &[String],
     ) -> Result<Self> {
+        let turn = access.cluster.way.turn().await;
         let mut catalogs = Self::of_flags(visible, flags, &access.cluster.notices).await?;
+        catalogs._turn = turn;
         let mut members = catalogs.set.members().to_vec();
         let all = visible.sources();
         let others: Vec<(CatalogKey, &CatalogSource)> =
@@ -167,6 +174,11 @@ async fn reach(
     key: &CatalogKey,
     source: &CatalogSource,
 ) -> Result<(Place, CatalogSnapshot)> {
+    if let Way::Service(permits) = &access.cluster.way {
+        let place = way::of_service(access.cluster, permits, key, source).await?;
+        let snapshot = place.load(key).await?;
+        return Ok((place, snapshot));
+    }
     let pod = pod::of(access.cluster, key, source).await?;
     let digest = pod.digest(&access.cluster.server, key, source);
     let forwarded = Forwarded::new(key.clone(), pod.forward(access.cluster));

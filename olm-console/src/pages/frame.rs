@@ -20,8 +20,14 @@ pub(super) struct Frame {
     pub(super) server: String,
     /// The command that shows the same.
     pub(super) command: String,
+    /// Whether the user has logged in, and may log out.
+    pub(super) leaves: bool,
+    /// Where the page gets its events, if it is live.
+    pub(super) live: Option<String>,
     /// What was said while it was read.
     pub(super) notes: Vec<String>,
+    /// What its forms have.
+    pub(super) token: String,
 }
 
 /// An entry of the menu.
@@ -41,9 +47,9 @@ pub(super) struct Problem {
 
 /// The menu: title, address, and pages that belong there.
 const MENU: [(&str, &str, &[Page]); 4] = [
-    ("Catalog", "/catalog", &[Page::Catalog, Page::Package]),
-    ("Installed", "/installed", &[Page::Installed, Page::Operator]),
-    ("Plans", "/plan", &[Page::Plan]),
+    ("Catalog", "/catalog", &[Page::Catalog, Page::Package, Page::Install]),
+    ("Installed", "/installed", &[Page::Installed, Page::Operator, Page::Remove, Page::Create]),
+    ("Plans", "/plan", &[Page::Plan, Page::Upgrade]),
     ("Health", "/health", &[Page::Health]),
 ];
 
@@ -56,6 +62,11 @@ impl Frame {
             is_here: pages.contains(&self.here),
         };
         MENU.iter().map(entry).collect()
+    }
+
+    /// Scripts of a page that is live.
+    pub(super) fn scripts(&self) -> &'static [String] {
+        if self.live.is_some() { crate::assets::scripts() } else { &[] }
     }
 
     /// Where another namespace is looked at.
@@ -122,7 +133,10 @@ mod tests {
             namespace: "ns\" onfocus=\"alert(1)".to_owned(),
             server: hostile.to_owned(),
             command: hostile.to_owned(),
+            leaves: true,
+            live: None,
             notes: vec![hostile.to_owned()],
+            token: String::new(),
         };
         let page = Problem { frame, failure: Failure::other(hostile) }.render().unwrap();
         assert!(!page.contains("<script") && !page.contains("\" onfocus"), "{page}");

@@ -1,13 +1,37 @@
 //! The pages: each reads what it shows, asks olm-plan, and fills a template. What cannot be read is a part of the
-//! page that says so.
+//! page that says so. Some change something: a form is posted, compared with what its page has shown, written, and
+//! answered with the address of a page that shows what came of it.
+//!
+//! Elements that tests in a browser look for keep these ids:
+//!
+//! ```text
+//! search                                    what packages are searched by
+//! installed-table, events-table             tables
+//! upgrade-graph, graph-table                the graph, and the same as a table
+//! install-form, install-confirm             /install: what is asked for, and what was shown
+//! approve-form                              /plan: the InstallPlan that waits
+//! upgrade-form                              /upgrade
+//! remove-form, removed                      /remove, and its report
+//! example-form, create-form, object         /create: which example, and the object
+//! act-install, act-upgrade, act-remove, act-create, act-plan
+//!                                           links to these pages, or buttons that say why not
+//! content                                   what a page is about, below its h1
+//! ```
 
+mod act;
 mod catalog;
+mod create;
 mod frame;
 mod health;
+mod install;
 mod installed;
 mod operator;
 mod package;
+mod params;
 mod plan;
+mod remove;
+mod shown;
+mod upgrade;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,13 +45,16 @@ use http::{HeaderValue, StatusCode};
 use olm_client::listing::Listing;
 use olm_client::package::icon;
 use olm_client::{Cluster, Notices};
-use serde::Deserialize;
 use tokio::time::Instant;
 
 use crate::command::Words;
 use crate::failure::Failure;
+use crate::live::{self, Live};
+use crate::session::Identity;
 use crate::{Console, headers, icon as picture};
 use frame::{Frame, Problem, html};
+
+pub(crate) use params::Params;
 
 /// How long the packages of a namespace are kept: pages of one search, and words added to it, ask once.
 const KEPT: Duration = Duration::from_secs(20);
@@ -45,50 +72,62 @@ pub(crate) enum Page {
     Plan,
     Health,
     Icon,
-}
-
-/// What an address says about a page. What is empty is as if it were not there.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Params {
-    namespace: Option<String>,
-    q: Option<String>,
-    name: Option<String>,
-    catalog: Option<String>,
-    category: Option<String>,
-    capability: Option<String>,
-    channel: Option<String>,
-    version: Option<String>,
-    page: Option<String>,
+    Install,
+    Upgrade,
+    Remove,
+    Create,
 }
 
 /// What pages are read with.
 pub(crate) struct Desk {
     console: Console,
-    listing: RefCell<Option<(Instant, String, Rc<Listing>)>>,
+    live: Live,
+    listing: RefCell<Option<Kept>>,
+    reports: remove::Reports,
+}
+
+/// The packages of a namespace, as one session has read them.
+struct Kept {
+    read: Instant,
+    session: u64,
+    home: String,
+    listing: Rc<Listing>,
 }
 
 /// One page that is read.
 struct Visit<'a> {
     desk: &'a Desk,
+    session: u64,
+    leaves: bool,
     cluster: Cluster,
     params: &'a Params,
+    /// Stands for what was there before it is read, where that is known.
+    seen: Option<u64>,
     notes: Arc<Mutex<Vec<String>>>,
 }
 
 impl Desk {
     /// Nothing is read yet.
-    pub(crate) fn new(console: Console) -> Self {
-        Self { console, listing: RefCell::new(None) }
+    pub(crate) fn new(console: Console, live: Live) -> Self {
+        let reports = remove::Reports::default();
+        Self { console, live, listing: RefCell::new(None), reports }
     }
 }
 
 /// Reads a page. It always ends with an answer.
-pub(crate) async fn read(desk: &Desk, page: Page, params: &Params) -> Response {
-    let home = given(&params.namespace).unwrap_or(&desk.console.cluster.namespace);
+pub(crate) async fn read(
+    desk: &Desk,
+    identity: &Identity,
+    page: Page,
+    params: &Params,
+) -> Response {
+    let home = given(&params.namespace).unwrap_or(&identity.cluster.namespace);
     if !is_namespace(home) {
-        let why = "A namespace has letters, digits and dashes.";
-        return (StatusCode::BAD_REQUEST, failed(desk, page, Failure::other(why))).into_response();
+        let failure = Failure::other("A namespace has letters, digits and dashes.");
+        let page = failed(desk, identity, page, failure);
+        return (StatusCode::BAD_REQUEST, page).into_response();
     }
+    let seen = desk.live.digest(identity.session, page, home);
     let notes = Arc::new(Mutex::new(Vec::new()));
     let kept = notes.clone();
     let notices = Notices::new(move |line| {
@@ -97,9 +136,10 @@ pub(crate) async fn read(desk: &Desk, page: Page, params: &Params) -> Response {
     let cluster = Cluster {
         namespace: home.to_owned(),
         notices: notices.without_progress(),
-        ..desk.console.cluster.clone()
+        ..identity.cluster.clone()
     };
-    let visit = Visit { desk, cluster, params, notes };
+    let (session, leaves) = (identity.session, identity.has_logged_in());
+    let visit = Visit { desk, session, leaves, cluster, params, seen, notes };
     match page {
         Page::Catalog => catalog::read(&visit).await,
         Page::Package => package::read(&visit).await,
@@ -108,12 +148,16 @@ pub(crate) async fn read(desk: &Desk, page: Page, params: &Params) -> Response {
         Page::Plan => plan::read(&visit).await,
         Page::Health => health::read(&visit).await,
         Page::Icon => picture_of(&visit).await,
+        Page::Install => install::read(&visit).await,
+        Page::Upgrade => upgrade::read(&visit).await,
+        Page::Remove => remove::read(&visit).await,
+        Page::Create => create::read(&visit).await,
     }
 }
 
 /// A page in place of one that could not be read.
-pub(crate) fn failed(desk: &Desk, page: Page, failure: Failure) -> Response {
-    let cluster = &desk.console.cluster;
+pub(crate) fn failed(desk: &Desk, identity: &Identity, page: Page, failure: Failure) -> Response {
+    let cluster = &identity.cluster;
     let command = Words::new(&desk.console.flags, &cluster.namespace).word("doctor");
     let frame = Frame {
         title: "Not shown".to_owned(),
@@ -121,7 +165,10 @@ pub(crate) fn failed(desk: &Desk, page: Page, failure: Failure) -> Response {
         namespace: cluster.namespace.clone(),
         server: cluster.server.clone(),
         command: command.line(),
+        leaves: identity.has_logged_in(),
+        live: None,
         notes: Vec::new(),
+        token: String::new(),
     };
     html(&Problem { frame, failure })
 }
@@ -146,22 +193,27 @@ impl Visit<'_> {
             namespace: self.home().to_owned(),
             server: self.cluster.server.clone(),
             command: command.line(),
+            leaves: self.leaves,
+            live: live::address(here, self.home(), self.seen).filter(|_| !self.params.is_posted()),
             notes,
+            token: self.params.token.text().to_owned(),
         }
     }
 
     /// The packages of the namespace, as they were a moment ago.
     async fn listing(&self) -> anyhow::Result<Rc<Listing>> {
-        let fresh = |(read, home, _): &&(Instant, String, Rc<Listing>)| {
-            read.elapsed() < KEPT && home == self.home()
+        let fresh = |kept: &&Kept| {
+            kept.read.elapsed() < KEPT && kept.session == self.session && kept.home == self.home()
         };
-        let kept = self.desk.listing.borrow().as_ref().filter(fresh).map(|kept| kept.2.clone());
+        let kept =
+            self.desk.listing.borrow().as_ref().filter(fresh).map(|kept| kept.listing.clone());
         if let Some(listing) = kept {
             return Ok(listing);
         }
         let sources = &self.desk.console.reading.sources;
         let listing = Rc::new(Listing::of_cluster(&self.cluster, sources, None).await?);
-        let kept = (Instant::now(), self.home().to_owned(), listing.clone());
+        let (read, home) = (Instant::now(), self.home().to_owned());
+        let kept = Kept { read, session: self.session, home, listing: listing.clone() };
         *self.desk.listing.borrow_mut() = Some(kept);
         Ok(listing)
     }
@@ -173,7 +225,7 @@ fn given(value: &Option<String>) -> Option<&str> {
 }
 
 /// A namespace becomes a part of addresses of the API server.
-fn is_namespace(name: &str) -> bool {
+pub(crate) fn is_namespace(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !name.is_empty() && name.len() <= NAMESPACE && name.chars().all(plain)
 }

@@ -2,10 +2,14 @@
 
 use askama::Template;
 use axum::response::Response;
+use olm_client::acts::example_kinds;
+use olm_client::acts::rights::{Action, May};
 use olm_client::operator::{Happened, Reasons, reasons, subscription, timeline};
 use olm_plan::tree::{Node, tree};
 use olm_plan::why::{Need, NeededBy};
+use olm_types::api::ClusterServiceVersion;
 
+use super::act::{self, Offer};
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
@@ -13,13 +17,16 @@ use crate::failure::Failure;
 /// Events that are shown, the newest.
 const EVENTS: usize = 200;
 
+/// Kinds of which it is asked whether one may be created.
+const KINDS: usize = 20;
+
 #[derive(Template)]
 #[template(path = "operator.html")]
 struct Operator {
     frame: Frame,
     root: Branch,
     package: String,
-    plan: String,
+    offers: Vec<Offer>,
     events: Vec<Happened>,
     no_events: Option<Failure>,
     why: Option<Answer>,
@@ -52,9 +59,11 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         let subscription = subscription(&observed, name)?;
         let root = branch(tree(&observed, subscription));
         let happened = timeline(&visit.cluster, &observed, subscription).await;
-        anyhow::Ok((root, subscription.spec.name.clone(), happened))
+        let installed = subscription.status.as_ref().and_then(|it| it.installed_csv.as_deref());
+        let csv = installed.and_then(|csv| observed.csv(visit.home(), csv)).cloned();
+        anyhow::Ok((root, subscription.spec.name.clone(), happened, csv))
     };
-    let (root, package, happened) = match shown.await {
+    let (root, package, happened, csv) = match shown.await {
         Ok(shown) => shown,
         Err(error) => {
             let frame = visit.frame(Page::Operator, name, &command);
@@ -68,7 +77,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let home = Some(visit.home());
     html(&Operator {
         package: url("/package", &[("namespace", home), ("name", Some(&package))]),
-        plan: url("/plan", &[("namespace", home), ("name", Some(name))]),
+        offers: offers(visit, name, csv.as_ref()).await,
         frame: visit.frame(Page::Operator, name, &command),
         root,
         events: events.unwrap_or_default(),
@@ -76,6 +85,47 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         why,
         no_why,
     })
+}
+
+/// What may be done with it, and why something may not.
+async fn offers(visit: &Visit<'_>, name: &str, csv: Option<&ClusterServiceVersion>) -> Vec<Offer> {
+    let home = visit.home();
+    let may = May::read(&visit.cluster, home).await;
+    let olm = |verb: &'static str, resource: &str| Action::of_olm(verb, resource, home);
+    let deletes = [olm("delete", "subscriptions"), olm("delete", "clusterserviceversions")];
+    let offer = |id: &'static str, text: &'static str, path: &str, why_not: Vec<String>| Offer {
+        id,
+        text,
+        url: url(path, &[("namespace", Some(home)), ("name", Some(name))]),
+        why_not,
+    };
+    let upgrades = act::not_allowed(&may, &[olm("patch", "installplans")]).await;
+    let removes = act::not_allowed(&may, &deletes).await;
+    let creates = creations(&may, home, csv).await;
+    vec![
+        offer("act-plan", "Its plan", "/plan", Vec::new()),
+        offer("act-upgrade", "Upgrade", "/upgrade", upgrades),
+        offer("act-remove", "Remove", "/remove", removes),
+        offer("act-create", "Create a custom resource", "/create", creates),
+    ]
+}
+
+/// Why no custom resource of it may be created; nothing where one may.
+async fn creations(may: &May<'_>, home: &str, csv: Option<&ClusterServiceVersion>) -> Vec<String> {
+    let Some(csv) = csv else { return vec!["nothing is installed yet".to_owned()] };
+    let mut why_not = Vec::new();
+    for crd in example_kinds(csv).iter().take(KINDS) {
+        let create = [Action::of_crd("create", &crd.name, Some(home))];
+        let refused = act::not_allowed(may, &create).await;
+        if refused.is_empty() {
+            return refused;
+        }
+        why_not.extend(refused);
+    }
+    if why_not.is_empty() {
+        why_not.push("the operator has no kinds of its own".to_owned());
+    }
+    why_not
 }
 
 fn parts<T>(read: anyhow::Result<T>) -> (Option<T>, Option<Failure>) {

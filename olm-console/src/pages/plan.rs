@@ -1,26 +1,22 @@
-//! What an approval would apply, and what else it approves. Nothing is approved here.
+//! What an approval would apply, and what else it approves; and the approval of what was shown.
 
+use anyhow::{Result, ensure};
 use askama::Template;
-use axum::response::Response;
-use jiff::Timestamp;
+use axum::response::{IntoResponse, Response};
+use olm_client::acts::rights::{Action, May};
+use olm_client::acts::{self, Looked};
 use olm_client::operator::subscription;
-use olm_client::plan::on_cluster;
 use olm_plan::Observed;
 use olm_plan::approval::{PendingApproval, approval, is_pending};
 use olm_plan::observed::name;
-use olm_plan::preview::change::Field;
-use olm_plan::preview::permissions::right;
-use olm_plan::preview::{Asked, Change, CrdVerdict, Preview, Wanted};
+use olm_plan::preview::Wanted;
 
+use super::act::{self, Changed, Refusal, Submit, WRITING};
 use super::frame::{Frame, Problem, html, url};
+use super::shown::{Shown, shown};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
-
-/// Fields of one object that are shown.
-const FIELDS: usize = 12;
-
-/// Objects that are shown.
-const OBJECTS: usize = 200;
+use crate::form::Bad;
 
 #[derive(Template)]
 #[template(path = "plans.html")]
@@ -40,34 +36,57 @@ struct Waiting {
 #[template(path = "plan.html")]
 struct Plan {
     frame: Frame,
+    operator: String,
     approval: Option<PendingApproval>,
+    submit: Submit,
     approve: String,
     shown: Option<Shown>,
     failure: Option<Failure>,
+    refusal: Option<Failure>,
 }
 
-/// A preview, ready to be written.
-struct Shown {
-    preview: Preview,
-    lists: Vec<(&'static str, Vec<String>)>,
-    objects: Vec<Object>,
-    more: usize,
-}
-
-struct Object {
-    mark: &'static str,
-    place: String,
-    not_checked: bool,
-    fields: Vec<String>,
-    more: usize,
-}
-
-/// Reads the page: one plan, or all that wait.
+/// Reads the page: one plan, or all that wait; or approves what was shown.
 pub(super) async fn read(visit: &Visit<'_>) -> Response {
     match given(&visit.params.name) {
-        Some(name) => one(visit, name).await,
+        Some(name) if visit.params.is_posted() => approve(visit, name).await,
+        Some(name) => one(visit, name, None).await,
+        None if visit.params.is_posted() => Bad::new("name", "it names nothing").into_response(),
         None => all(visit).await,
     }
+}
+
+async fn approve(visit: &Visit<'_>, operator: &str) -> Response {
+    let posted = &visit.params.posted;
+    let hash = match visit.params.hash() {
+        Ok(hash) => hash,
+        Err(bad) => return bad.into_response(),
+    };
+    let (plan, version) = (given(&posted.install_plan), given(&posted.resource_version));
+    let (Some(plan), Some(version)) = (plan, version) else {
+        return Bad::new("install_plan", "it names no version of one").into_response();
+    };
+    match approved(visit, (plan, version), hash).await {
+        Ok(()) => act::done(visit, operator),
+        Err(error) => one(visit, operator, Some(Refusal::of(&error))).await,
+    }
+}
+
+/// Approves an InstallPlan in the version that was shown.
+async fn approved(visit: &Visit<'_>, (plan, version): (&str, &str), hash: &str) -> Result<()> {
+    let home = visit.home();
+    let observed = visit.cluster.observe(Some(home), false).await?;
+    let found = observed.install_plan(home, plan).filter(|plan| is_pending(plan));
+    let is_shown = |now: PendingApproval| now.resource_version == version && now.plan_hash == hash;
+    let changed = || {
+        Changed(format!(
+            "InstallPlan {plan} has changed since it was shown, or waits no more. Nothing was approved; below is what \
+             waits now"
+        ))
+    };
+    ensure!(found.is_some_and(|plan| is_shown(approval(&observed, plan))), changed());
+    let looked = Looked { namespace: home, name: plan, resource_version: version };
+    ensure!(acts::approve(&visit.cluster, looked, WRITING).await?, changed());
+    Ok(())
 }
 
 async fn all(visit: &Visit<'_>) -> Response {
@@ -96,7 +115,8 @@ fn waiting(observed: &Observed, home: &str) -> Vec<Waiting> {
     waiting.collect()
 }
 
-async fn one(visit: &Visit<'_>, operator: &str) -> Response {
+async fn one(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Response {
+    let (code, refusal) = act::parts(refusal);
     let command = visit.command().word("plan").word("upgrade").word(operator);
     let observed = visit.cluster.observe(Some(visit.home()), false).await;
     let found = observed.and_then(|observed| {
@@ -109,81 +129,42 @@ async fn one(visit: &Visit<'_>, operator: &str) -> Response {
         Ok(found) => found,
         Err(error) => {
             let frame = visit.frame(Page::Plan, "Plan", &command);
-            return html(&Problem { frame, failure: Failure::of(&error) });
+            let page = html(&Problem { frame, failure: Failure::of(&error) });
+            return (code, page).into_response();
         }
     };
-    let (shown, failure) = match preview(visit, operator).await {
+    let wanted = Wanted::Upgrade { operator: operator.to_owned(), to: None, channel: None };
+    let (shown, failure) = match act::preview(visit, wanted).await {
         Ok(preview) => (Some(shown(preview)), None),
         Err(error) => (None, Some(Failure::of(&error))),
     };
+    let approves = [Action::of_olm("patch", "installplans", visit.home())];
+    let why_not = match waits {
+        Some(_) => {
+            act::not_allowed(&May::read(&visit.cluster, visit.home()).await, &approves).await
+        }
+        None => Vec::new(),
+    };
     let title = format!("Plan of {operator}");
-    html(&Plan {
+    let page = html(&Plan {
         frame: visit.frame(Page::Plan, &title, &command),
-        approve: approve(visit, &package, waits.as_ref()),
+        operator: operator.to_owned(),
+        approve: command_of(visit, &package, waits.as_ref()),
         approval: waits,
+        submit: Submit { text: "Approve", step: "approve", why_not },
         shown,
         failure,
-    })
+        refusal,
+    });
+    (code, page).into_response()
 }
 
 /// The command that approves what is shown.
-fn approve(visit: &Visit<'_>, package: &str, waits: Option<&PendingApproval>) -> String {
+fn command_of(visit: &Visit<'_>, package: &str, waits: Option<&PendingApproval>) -> String {
     let Some(waits) = waits else { return String::new() };
     let own = waits.approves.iter().find(|one| !one.subscriptions.is_empty());
     let version = own.or(waits.approves.first());
     let version = version.map(|one| one.version.as_ref().unwrap_or(&one.csv).as_str());
     let command = visit.command().word("approve").word(package);
     command.word(version.unwrap_or_default()).flag("--plan-hash", Some(&waits.plan_hash)).line()
-}
-
-async fn preview(visit: &Visit<'_>, operator: &str) -> anyhow::Result<Preview> {
-    let reading = &visit.desk.console.reading;
-    let settings = visit.cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
-    let operator = operator.to_owned();
-    let wanted = Wanted::Upgrade { operator, to: None, channel: None };
-    let asked =
-        Asked { namespace: visit.home().to_owned(), settings, now: Timestamp::now(), wanted };
-    on_cluster(&visit.cluster, &asked, reading).await
-}
-
-fn shown(preview: Preview) -> Shown {
-    let reason = |(name, why): (&String, &String)| format!("{name}: {why}");
-    let rights = &preview.rights;
-    let lists = vec![
-        ("Problems", preview.problems.clone()),
-        ("The same approval approves", preview.also_approved.clone()),
-        ("Nothing for", preview.refused.iter().map(reason).collect()),
-        ("Held back", preview.blocked.iter().map(reason).collect()),
-        ("Reaches beyond the operator", rights.reaches.iter().cloned().collect()),
-        (
-            "Rights gained; those with ! reach further than they look",
-            rights.gained.iter().map(right).collect(),
-        ),
-        ("Rights lost", rights.lost.iter().map(right).collect()),
-        ("CRDs", preview.crds.iter().map(CrdVerdict::line).collect()),
-        ("New images", preview.images.gained.clone()),
-        ("Images no longer used", preview.images.lost.clone()),
-        ("Notes of the plan", preview.notes.clone()),
-    ];
-    let objects = preview.changes.iter().take(OBJECTS).map(object).collect();
-    Shown {
-        lists: lists
-            .into_iter()
-            .filter(|(_, lines): &(_, Vec<String>)| !lines.is_empty())
-            .collect(),
-        objects,
-        more: preview.changes.len().saturating_sub(OBJECTS),
-        preview,
-    }
-}
-
-fn object(change: &Change) -> Object {
-    let Change { action, fields, .. } = change;
-    Object {
-        mark: action.mark(),
-        place: change.place(),
-        not_checked: change.not_checked.is_some(),
-        fields: fields.iter().take(FIELDS).filter_map(Field::line).collect(),
-        more: fields.len().saturating_sub(FIELDS),
-    }
 }

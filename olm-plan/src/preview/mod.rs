@@ -25,6 +25,7 @@ mod world;
 
 use jiff::Timestamp;
 use olm_types::bundle::{CatalogKey, Universe};
+use serde_json::Value;
 
 use crate::details::NoDetails;
 use crate::settings::Settings;
@@ -92,6 +93,8 @@ pub struct Install {
     pub is_manual: bool,
     /// For an OperatorGroup that has to be made.
     pub install_mode: Option<Mode>,
+    /// `spec.config` of the Subscription.
+    pub config: Option<Value>,
 }
 
 /// Why there is nothing to preview.

@@ -64,6 +64,9 @@ pub(super) fn subscribe(
     if let Some(csv) = starting {
         spec["startingCSV"] = json!(csv);
     }
+    if let Some(config) = &install.config {
+        spec["config"] = config.clone();
+    }
     namespace_of(world, namespace);
     world.create(json!({"apiVersion": Subscription::API_VERSION, "kind": Subscription::KIND,
         "metadata": {"name": package, "namespace": namespace}, "spec": spec}));

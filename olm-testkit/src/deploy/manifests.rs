@@ -58,6 +58,15 @@ pub fn objects(options: &Options) -> Result<Vec<DynamicObject>> {
     objects.into_iter().map(|object| options.put_in_namespace(object)).collect()
 }
 
+/// The console for users who log in: `deploy/console`, in the order of need.
+///
+/// # Errors
+///
+/// When a file is missing or bad.
+pub fn console() -> Result<Vec<DynamicObject>> {
+    read(&folder().join("console"))
+}
+
 /// YAML for `kubectl apply`: the same text for the same objects.
 ///
 /// # Errors

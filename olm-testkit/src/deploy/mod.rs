@@ -18,7 +18,7 @@ use kube::{Api, Client, ResourceExt};
 use crate::wait;
 
 pub use delete::{delete, delete_deployments};
-pub use manifests::{definitions, folder, kind, objects, render};
+pub use manifests::{console, definitions, folder, kind, objects, render};
 pub use options::{DEFAULT_IMAGE, LEADER_ELECT, Options};
 pub use ready::{is_available, wait_ready};
 pub(crate) use server_side::api_of;

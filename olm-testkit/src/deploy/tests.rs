@@ -130,3 +130,44 @@ fn the_names_that_others_rely_on() {
         assert_eq!(text(deployment, "/spec/template/metadata/labels/app"), operator.name());
     }
 }
+
+#[test]
+fn the_console_has_no_right_and_no_token() {
+    let objects = console().unwrap();
+    let names: Vec<String> =
+        objects.iter().map(|object| format!("{} {}", kind(object), object.name_any())).collect();
+    let console = ["ServiceAccount", "Service", "Deployment", "NetworkPolicy"];
+    assert_eq!(names, console.map(|kind| format!("{kind} olm-console")));
+    let rights = super::objects(&Options::default()).unwrap();
+    assert!(!render("", &rights).unwrap().contains("olm-console"), "base gives it no right");
+    let mounts = |pointer: &str, object: usize| objects[object].data.pointer(pointer).cloned();
+    assert_eq!(mounts("/automountServiceAccountToken", 0), Some(false.into()));
+    let pod = |pointer: &str| mounts(&format!("/spec/template/spec{pointer}"), 2);
+    assert_eq!(pod("/automountServiceAccountToken"), Some(false.into()));
+    let rendered = render("", &objects).unwrap();
+    assert!(!rendered.contains("serviceAccountToken:"), "a projected volume has a token");
+}
+
+#[test]
+fn the_console_is_restricted() {
+    let objects = console().unwrap();
+    let deployment = deployment(&objects, "olm-console");
+    let pod = deployment.pointer("/spec/template/spec").unwrap();
+    assert_eq!(pod.pointer("/securityContext/runAsNonRoot"), Some(&true.into()));
+    assert_eq!(text(pod, "/securityContext/seccompProfile/type"), "RuntimeDefault");
+    let container = pod.pointer("/containers/0").unwrap();
+    assert_eq!(text(container, "/image"), DEFAULT_IMAGE, "set it in deploy/console/console.yaml");
+    assert_eq!(text(container, "/command/0"), "/bin/olm-console");
+    assert_eq!(text(container, "/resources/limits/memory"), "128Mi");
+    for (pointer, expected) in
+        [("readOnlyRootFilesystem", true), ("allowPrivilegeEscalation", false)]
+    {
+        let found = container.pointer(&format!("/securityContext/{pointer}"));
+        assert_eq!(found, Some(&expected.into()), "{pointer}");
+    }
+    assert_eq!(text(container, "/securityContext/capabilities/drop/0"), "ALL");
+    for probe in ["livenessProbe", "readinessProbe"] {
+        assert_eq!(text(container, &format!("/{probe}/httpGet/path")), "/healthz");
+        assert_eq!(text(container, &format!("/{probe}/httpGet/scheme")), "HTTPS");
+    }
+}

@@ -47,6 +47,7 @@ const LANES: &[(&str, &str)] = &[
 const SECONDS: &[(&str, u32)] = &[
     ("kubectl_olm::install", 200),
     ("kubectl_olm::plan", 120),
+    ("kubectl_olm::console_acts", 100),
     ("doctor::findings", 130),
     ("approval::each_its_own", 60),
     ("approval::paused", 30),

@@ -35,8 +35,14 @@ pub const EVERYTHING: [&str; 6] =
     ["--lib", "--bins", "--examples", "--tests", "--bench", "resolve"];
 
 /// The programs that clusters of tests and demos start.
-const STARTED: [&str; 5] =
-    ["olm-operator", "catalog-operator", "olm-registry", "olm-workload", "kubectl-olm"];
+const STARTED: [&str; 6] = [
+    "olm-operator",
+    "catalog-operator",
+    "olm-registry",
+    "olm-workload",
+    "kubectl-olm",
+    "olm-console",
+];
 
 /// Names the folder of programs to a program that was started for a command.
 const PROGRAMS: &str = "OLM_PROGRAMS";

@@ -62,6 +62,7 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Running, output: Output) 
         catalog: Some(key.clone()),
         is_manual: true,
         install_mode: install_mode.clone(),
+        config: None,
     };
     let (wanted, now) = (Wanted::Install(install), Timestamp::now());
     let question = Asked { namespace: home.to_owned(), settings, now, wanted };

@@ -3,24 +3,23 @@
 
 mod read;
 mod seen;
-mod shown;
 
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use olm_client::Cluster;
+use olm_client::acts::{Looked, approve, difference, needs_approval, without_digest};
 use olm_plan::approval::{PendingApproval, is_pending};
-use olm_plan::observed::name;
+use olm_plan::observed::{name, namespace};
 use olm_plan::preview::Preview;
-use olm_types::api::{Approval, InstallPlan};
+use olm_types::api::InstallPlan;
 use tokio::time::{Instant, sleep};
 
-use super::act::{Failed, LOOK, NotInTime, with_findings};
+use super::act::{Failed, LOOK, NotInTime, with_findings, writing};
 use crate::args::{Acting, DryRun};
 use crate::output::Output;
 use read::{failed, plan_of, state, subscription};
 use seen::{Seen, State, failure, lines};
-use shown::{approve, difference, without_digest};
 
 pub use read::current;
 
@@ -130,7 +129,12 @@ impl Follow<'_> {
             Some(difference) => bail!("{difference}"),
             None => {}
         }
-        let is_approved = approve(self.cluster, plan, dry_run).await?;
+        let looked = Looked {
+            namespace: namespace(&plan.metadata),
+            name,
+            resource_version: plan.metadata.resource_version.as_deref().unwrap_or_default(),
+        };
+        let is_approved = approve(self.cluster, looked, writing(dry_run)).await?;
         for image in without_digest(plan).iter().filter(|_| is_approved) {
             Output::complain(&format!(
                 "warning: InstallPlan {name} installs what OLM has unpacked of {image}: without a digest it may be \
@@ -158,11 +162,6 @@ impl Follow<'_> {
             "the InstallPlan of {expected} would be approved once it is there\n"
         ))
     }
-}
-
-/// Whether one of the InstallPlans that were shown waits for a user.
-pub fn needs_approval(preview: &Preview) -> bool {
-    preview.hops.iter().any(|hop| hop.approval == Approval::Manual.as_str())
 }
 
 /// Follows an InstallPlan that was approved until all of its CSVs have succeeded.

@@ -25,6 +25,7 @@ const LINES: usize = 100;
 struct Package {
     frame: Frame,
     icon: String,
+    install: String,
     details: Details,
     readme: String,
     installed: String,
@@ -88,6 +89,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     html(&Package {
         frame: visit.frame(Page::Package, title, &command),
         icon: url("/icon", &[("namespace", Some(visit.home())), ("name", Some(&row.name))]),
+        install: install_url(visit.home(), &details, asked.version.is_some()),
         readme: markup(&details.description),
         installed: row.installed.join(", "),
         channels: channels(&details, visit.home()),
@@ -96,6 +98,20 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         drawing,
         no_drawing,
     })
+}
+
+/// Where what is shown is installed.
+fn install_url(home: &str, details: &Details, is_version_named: bool) -> String {
+    let (row, bundle) = (&details.row, &details.bundle);
+    let version = if bundle.version.is_empty() { &bundle.csv } else { &bundle.version };
+    let params = [
+        ("namespace", Some(home)),
+        ("package", Some(row.name.as_str())),
+        ("catalog", Some(row.catalog.as_str())),
+        ("channel", Some(bundle.channel.as_str())),
+        ("version", Some(version.as_str()).filter(|_| is_version_named)),
+    ];
+    url("/install", &params)
 }
 
 /// The address of a version of a package.

@@ -150,6 +150,19 @@ fn lines(preview: &Preview) -> Vec<String> {
 }
 
 #[test]
+fn the_config_of_a_subscription_is_a_part_of_the_plan() {
+    let config = json!({"env": [{"name": "TEA", "value": "green"}]});
+    let of = |config: Option<Value>| {
+        let wanted = Install { config, ..install("kettle") };
+        complete(Wanted::Install(wanted), &known(&[]))
+    };
+    let (with, without) = (of(Some(config.clone())), of(None));
+    let subscription = with.manifests.iter().find(|one| one["kind"] == "Subscription").unwrap();
+    assert_eq!(subscription["spec"]["config"], config);
+    assert_ne!(with.plan_hash, without.plan_hash);
+}
+
+#[test]
 fn an_installation_makes_all_that_is_missing() {
     let other = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}});
     let known = known(&[other]);

@@ -32,6 +32,7 @@ pub async fn says_the_same(_: Arc<TestContext>) -> Result<()> {
     compare(&kubectl, &folder.join("crds"), &deploy::definitions()?)?;
     compare(&kubectl, &folder.join("base"), &deploy::objects(&none)?)?;
     compare(&kubectl, &folder.join("example"), &example()?)?;
+    compare(&kubectl, &folder.join("console"), &deploy::console()?)?;
     several_pods(&kubectl.run(&["kustomize", &folder.join("ha").to_string_lossy()])?)?;
     watched(&kubectl.run(&["kustomize", &folder.join("monitoring").to_string_lossy()])?)?;
     checked(&kubectl.run(&["kustomize", &folder.join("policies").to_string_lossy()])?)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper::{HeaderMap, Request, StatusCode};
@@ -29,18 +29,18 @@ const HOSTILE: &str = "# Tea\n\n<script>alert(1)</script>\n\n![p](https://pixel.
                        [a](javascript:alert(1)) [b](https://ok.example)";
 
 /// A console that serves.
-struct Served {
+pub(super) struct Served {
     /// Ends with the scenario.
     _child: Child,
-    host: String,
-    cookie: String,
+    pub(super) host: String,
+    pub(super) cookie: String,
 }
 
 /// An answer.
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: String,
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: String,
 }
 
 /// Every page has what `kubectl olm` prints; without the cookie, and under another name, there is none.
@@ -95,7 +95,8 @@ async fn refuses(served: &Served) -> Result<()> {
         ("no cookie", own, None, None, "GET", 403),
         ("another name", "rebound.example", None, cookie, "GET", 421),
         ("another origin", own, Some("http://rebound.example"), cookie, "GET", 403),
-        ("a change", own, None, cookie, "POST", 405),
+        ("a change without an origin", own, None, cookie, "POST", 403),
+        ("no form", own, None, cookie, "PUT", 405),
         ("the cookie", own, None, cookie, "GET", 200),
     ] {
         let mut request = Request::builder().method(method).uri("/health").header("host", host);
@@ -105,7 +106,7 @@ async fn refuses(served: &Served) -> Result<()> {
         if let Some(cookie) = cookie {
             request = request.header("cookie", cookie);
         }
-        let answer = send(own, request.body(Empty::new())?).await?;
+        let answer = send(own, request.body(Full::default())?).await?;
         ensure!(answer.status == expected, "{what}: {} {}", answer.status, answer.body);
         let policy =
             answer.headers.get("content-security-policy").context("no policy")?.to_str()?;
@@ -177,7 +178,7 @@ async fn nothing_may_be_read(ctx: &TestContext, program: &Program) -> Result<()>
 
 impl Served {
     /// Starts a console, and opens the address that it prints.
-    async fn start(program: &Program, args: &[&str]) -> Result<Self> {
+    pub(super) async fn start(program: &Program, args: &[&str]) -> Result<Self> {
         let mut child = program.start(args)?;
         let out = child.stdout.take().context("it has no output")?;
         let mut lines = BufReader::new(out).lines();
@@ -187,7 +188,7 @@ impl Served {
         let (host, path) = rest.split_once('/').context("it prints no path")?;
         ensure!(host.starts_with("127.0.0.1:"), "{url}");
         let request = Request::get(format!("/{path}")).header("host", host);
-        let answer = send(host, request.body(Empty::new())?).await?;
+        let answer = send(host, request.body(Full::default())?).await?;
         ensure!(
             answer.status == 303 && answer.headers["location"] == "/catalog",
             "{}",
@@ -197,18 +198,34 @@ impl Served {
         ensure!(given.ends_with("HttpOnly; SameSite=Strict; Path=/"), "{given}");
         let cookie = given.split(';').next().unwrap_or_default().to_owned();
         let again = Request::get(format!("/{path}")).header("host", host);
-        let again = send(host, again.body(Empty::new())?).await?;
+        let again = send(host, again.body(Full::default())?).await?;
         ensure!(again.status == 403, "a token is used twice: {}", again.status);
         Ok(Self { _child: child, host: host.to_owned(), cookie })
     }
 
-    async fn get(&self, path: &str) -> Result<Answer> {
+    pub(super) async fn get(&self, path: &str) -> Result<Answer> {
         let request = Request::get(path).header("host", &self.host).header("cookie", &self.cookie);
-        send(&self.host, request.body(Empty::new())?).await
+        send(&self.host, request.body(Full::default())?).await
+    }
+
+    /// Posts a form, from a page of this origin.
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        origin: &str,
+        fields: &[(String, String)],
+    ) -> Result<Answer> {
+        let pairs =
+            fields.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
+        let body = pairs.collect::<Vec<_>>().join("&");
+        let request = Request::post(path).header("host", &self.host).header("cookie", &self.cookie);
+        let request = request.header("origin", origin);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        send(&self.host, request.body(Full::from(body))?).await
     }
 
     /// Waits until a page has all of this.
-    async fn has(&self, path: &str, parts: &[&str]) -> Result<String> {
+    pub(super) async fn has(&self, path: &str, parts: &[&str]) -> Result<String> {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let answer = self.get(path).await?;
@@ -224,7 +241,12 @@ impl Served {
     }
 }
 
-async fn send(host: &str, request: Request<Empty<Bytes>>) -> Result<Answer> {
+/// A text as forms hold it.
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+async fn send(host: &str, request: Request<Full<Bytes>>) -> Result<Answer> {
     let stream = TcpStream::connect(host).await.context("nothing listens")?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let asked = async {

@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod console;
+mod console_acts;
+mod console_live;
 mod doctor;
 mod images;
 mod install;
@@ -26,7 +28,7 @@ const NEW: &str = "kettle.v1.1.0";
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
-    commands().into_iter().chain([console()]).collect()
+    commands().into_iter().chain([console(), console_live(), console_acts()]).collect()
 }
 
 fn console() -> Scenario {
@@ -35,6 +37,26 @@ fn console() -> Scenario {
         "kubectl olm console shows the catalog, a package with its graph, what is installed, a plan that waits \
          and the doctor's findings to the browser that opened the printed address, and to no other caller",
         console::pages,
+    )
+    .needs(&[Need::Kubectl])
+}
+
+fn console_acts() -> Scenario {
+    scenario(
+        "kubectl_olm::console_acts",
+        "the console installs, approves, upgrades, creates a custom resource and removes as it has shown, refuses what \
+         has changed, comes from elsewhere or has no token, and says why not to who may only look",
+        console_acts::acts,
+    )
+    .needs(&[Need::Kubectl])
+}
+
+fn console_live() -> Scenario {
+    scenario(
+        "kubectl_olm::console_live",
+        "a page of the console is sent that a Subscription has come, says what it may not watch, and is refused \
+         beyond fifty pages until one is closed",
+        console_live::events,
     )
     .needs(&[Need::Kubectl])
 }

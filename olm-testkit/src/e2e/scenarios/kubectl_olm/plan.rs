@@ -58,6 +58,9 @@ pub(super) async fn comes_true(ctx: Arc<TestContext>) -> Result<()> {
     let shown = program.json(&upgrade).await?;
     ensure!(shown["hops"][0]["bundles"][0]["replaces"] == OLD, "{shown:#}");
     same_steps(&shown, &plan)?;
+    let asked = ["approve", "kettle", "1.1.0", "--dry-run", "--catalog", &folder];
+    let approval = program.json(&asked).await?;
+    ensure!(approval["planHash"] == shown["planHash"], "approve shows another plan: {approval:#}");
     offline(&ctx, &program, &folder, &shown).await?;
     approve(&ctx, &plan).await?;
     ctx.succeeded(NEW).await?;

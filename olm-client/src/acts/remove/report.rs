@@ -1,22 +1,12 @@
 //! What a removal has taken away, and what stays.
 
-use anyhow::Result;
 use olm_plan::preview::{Action, Change, Preview};
 
-use super::deleted_csvs;
-use crate::args::{DryRun, Operands, Uninstalling};
-use crate::output::Output;
+use super::{Operands, deleted_csvs};
 
-/// Prints what has gone, and what stays.
-///
-/// # Errors
-/// Standard output cannot be written.
-pub(super) fn report(preview: &Preview, asked: &Uninstalling, output: Output) -> Result<()> {
-    let is_dry = asked.acting.dry_run == DryRun::Server;
-    output.progress(&reported(preview, asked.operands, is_dry))
-}
-
-fn reported(preview: &Preview, operands: Operands, is_dry: bool) -> String {
+/// What a removal has taken away, and what stays: one line each.
+#[must_use]
+pub fn report(preview: &Preview, operands: Operands, is_dry: bool) -> String {
     let done = if is_dry { "would be deleted" } else { "deleted" };
     let mut text = format!("Subscription {} {done}\n", preview.subscription);
     for csv in deleted_csvs(preview) {
@@ -99,8 +89,8 @@ MutatingWebhookConfiguration mkettle-y: OLM deletes it
 CRD kettles.example.com stays: deleting it deletes the custom resources of all namespaces
 Subscription stove is needed by nothing else; it stays
 ";
-        assert_eq!(reported(&preview, Operands::Keep, false), expected);
-        let dry = reported(&preview, Operands::Delete, true);
+        assert_eq!(report(&preview, Operands::Keep, false), expected);
+        let dry = report(&preview, Operands::Delete, true);
         assert!(dry.contains("1 custom resources would be deleted\n"), "{dry}");
     }
 }

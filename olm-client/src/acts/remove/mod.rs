@@ -1,63 +1,54 @@
-//! `uninstall`: custom resources where that is asked for, then the Subscription and its CSV; a report at
-//! the end.
+//! The removal of an operator: custom resources where that is asked for, then the Subscription and its CSV.
 
 mod report;
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use jiff::Timestamp;
+use clap::ValueEnum;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject};
-use olm_client::cluster::{Cluster, one_namespace};
-use olm_plan::preview::{Action, Asked, Preview, Wanted};
+use olm_plan::preview::{Action, Preview};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use tokio::time::{Instant, sleep};
 
-use super::act::{LOOK, NotInTime, agreed, with_findings};
-use super::plan::{outcome, show, verdict};
-use crate::Outcome;
-use crate::args::{DryRun, Operands, Uninstalling};
-use crate::output::Output;
-use crate::plan::in_cluster;
-use report::report;
+use super::{LOOK, NotInTime, Writing};
+use crate::cluster::Cluster;
 
-/// Removes an operator.
-pub async fn run(
-    cluster: &Cluster,
-    all: bool,
-    asked: &Uninstalling,
-    output: Output,
-) -> Result<Outcome> {
-    let home = one_namespace(cluster, all)?;
-    let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
-    let wanted = Wanted::Uninstall { operator: asked.operator.clone() };
-    let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
-    let preview = in_cluster(cluster, &question, &asked.reading).await?;
-    show(&preview, asked.operands, output)?;
-    verdict(&preview)?;
-    check_operands(asked.operands, &preview)?;
-    if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
-        return Ok(outcome(&preview));
-    }
-    let removed = remove(cluster, home, asked, &preview).await;
-    with_findings(cluster, home, removed).await?;
-    report(&preview, asked, output)?;
-    Ok(outcome(&preview))
+pub use report::report;
+
+/// What becomes of custom resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Operands {
+    /// They stay
+    Keep,
+    /// Nothing is removed when there are any
+    Abort,
+    /// They are deleted first, in all namespaces, while the operator still runs
+    Delete,
 }
 
-/// Custom resources where that is asked for, the Subscription, and then its CSVs, which may be waited for.
-async fn remove(
-    cluster: &Cluster,
-    home: &str,
-    asked: &Uninstalling,
-    preview: &Preview,
-) -> Result<()> {
-    let dry_run = asked.acting.dry_run == DryRun::Server;
-    let limit = asked.acting.following.timeout;
-    let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
-    if asked.operands == Operands::Delete {
-        delete_operands(cluster, preview, &parameters, limit).await?;
+/// How an operator is removed.
+#[derive(Clone, Copy, Debug)]
+pub struct Removal<'a> {
+    /// What becomes of custom resources.
+    pub operands: Operands,
+    /// Who writes, and whether.
+    pub how: Writing<'a>,
+    /// How long each object is waited for.
+    pub limit: Duration,
+    /// Whether the CSVs are waited for; custom resources are in any case.
+    pub wait: bool,
+}
+
+/// Removes what a preview shows: custom resources where that is asked for, the Subscription, and then its CSVs.
+///
+/// # Errors
+/// The API server refuses something, or something is not gone in time: [`NotInTime`].
+pub async fn remove(cluster: &Cluster, preview: &Preview, removal: Removal<'_>) -> Result<()> {
+    let (home, parameters) = (preview.namespace.as_str(), removal.how.delete());
+    if removal.operands == Operands::Delete {
+        delete_operands(cluster, preview, &parameters, removal.limit).await?;
     }
     let csvs = deleted_csvs(preview);
     let subscriptions: Api<Subscription> = cluster.api(Some(home));
@@ -66,17 +57,20 @@ async fn remove(
     for csv in &csvs {
         delete(cluster, &api, csv, &parameters).await?;
     }
-    if dry_run || !asked.acting.following.wait {
+    if removal.how.dry_run || !removal.wait {
         return Ok(());
     }
     for csv in &csvs {
-        gone(cluster, &api, csv, limit).await?;
+        gone(cluster, &api, csv, removal.limit).await?;
     }
     Ok(())
 }
 
 /// Custom resources may be a reason to stop. Those that were not read may be as well.
-fn check_operands(operands: Operands, preview: &Preview) -> Result<()> {
+///
+/// # Errors
+/// There are some, or they were not read.
+pub fn check_operands(operands: Operands, preview: &Preview) -> Result<()> {
     if operands == Operands::Keep {
         return Ok(());
     }
@@ -93,7 +87,8 @@ fn check_operands(operands: Operands, preview: &Preview) -> Result<()> {
 }
 
 /// The CSVs that go.
-pub(super) fn deleted_csvs(preview: &Preview) -> Vec<String> {
+#[must_use]
+pub fn deleted_csvs(preview: &Preview) -> Vec<String> {
     let deleted = preview.changes.iter().filter(|change| {
         change.action == Action::Delete && change.kind == ClusterServiceVersion::KIND
     });
@@ -147,7 +142,10 @@ fn place(cluster: &Cluster, object: &DynamicObject, kind: &ApiResource) -> Api<D
 }
 
 /// Deletes an object; one that is gone already is no error.
-pub(super) async fn delete<K>(
+///
+/// # Errors
+/// The API server refuses it, or does not answer.
+pub async fn delete<K>(
     cluster: &Cluster,
     api: &Api<K>,
     name: &str,
@@ -166,12 +164,10 @@ where
 }
 
 /// Waits until an object is gone.
-pub(super) async fn gone<K>(
-    cluster: &Cluster,
-    api: &Api<K>,
-    name: &str,
-    limit: Duration,
-) -> Result<()>
+///
+/// # Errors
+/// Time runs out: [`NotInTime`], or the object cannot be read.
+pub async fn gone<K>(cluster: &Cluster, api: &Api<K>, name: &str, limit: Duration) -> Result<()>
 where
     K: kube::Resource + Clone + serde::de::DeserializeOwned + std::fmt::Debug,
 {

@@ -1,22 +1,18 @@
 //! Whether an InstallPlan is the one that was shown, down to its manifests; only that one is approved.
 
-use anyhow::Result;
-use kube::api::{Patch, PatchParams};
-use olm_client::Cluster;
-use olm_plan::observed::{name, namespace};
+use olm_plan::observed::name;
 use olm_plan::preview::Hop;
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::InstallPlan;
 use olm_types::document::{self, Budget, Meter, plain_numbers};
-use serde_json::{Value, json};
-
-use super::super::act::MANAGER;
+use serde_json::Value;
 
 /// A step as KIND/NAME, and its manifest.
 type Written<'a> = (String, &'a str);
 
 /// What an InstallPlan installs that was not shown; none when it is one of those that were shown.
-pub(super) fn difference(plan: &InstallPlan, hops: &[Hop]) -> Option<String> {
+#[must_use]
+pub fn difference(plan: &InstallPlan, hops: &[Hop]) -> Option<String> {
     let planned = planned(plan);
     let named = |steps: &[Written<'_>]| steps.iter().map(|step| step.0.clone()).collect::<Vec<_>>();
     let mut what = "something else than was shown; `kubectl olm approve` shows it".to_owned();
@@ -82,40 +78,17 @@ fn compared(manifest: &str) -> Option<Value> {
 }
 
 /// Images of the plan that may hold something else than when they were shown.
-pub(super) fn without_digest(plan: &InstallPlan) -> Vec<&str> {
+#[must_use]
+pub fn without_digest(plan: &InstallPlan) -> Vec<&str> {
     let lookups = plan.status.iter().flat_map(|status| &status.bundle_lookups);
     let images = lookups.map(|lookup| lookup.path.as_str());
     images.filter(|image| !image.contains('@')).collect()
 }
 
-/// Approves a plan. The write names the version that was compared: false when there is a newer one.
-///
-/// # Errors
-/// The API server refuses it, or does not answer.
-pub(super) async fn approve(cluster: &Cluster, plan: &InstallPlan, dry_run: bool) -> Result<bool> {
-    let name = name(&plan.metadata);
-    let patch = Patch::Merge(json!({
-        "metadata": {"resourceVersion": plan.metadata.resource_version},
-        "spec": {"approved": true},
-    }));
-    let field_manager = Some(MANAGER.to_owned());
-    let parameters = PatchParams { dry_run, field_manager, ..PatchParams::default() };
-    let api = cluster.api::<InstallPlan>(Some(namespace(&plan.metadata)));
-    match cluster.answer(api.patch(name, &parameters, &patch)).await {
-        Ok(_) => Ok(true),
-        Err(error) if is_conflict(&error) => Ok(false),
-        Err(error) => Err(error.context(format!("cannot approve InstallPlan {name}"))),
-    }
-}
-
-fn is_conflict(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.is_conflict())
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
-    use serde_json::from_value;
+    use serde_json::{from_value, json};
 
     use super::*;
 

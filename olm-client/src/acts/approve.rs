@@ -1,0 +1,42 @@
+//! The approval of an InstallPlan: the version that was looked at is a part of the write.
+
+use anyhow::Result;
+use kube::api::Patch;
+use olm_types::api::InstallPlan;
+use serde_json::json;
+
+use super::Writing;
+use crate::cluster::Cluster;
+
+/// An InstallPlan as it was looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Looked<'a> {
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// The version of the object.
+    pub resource_version: &'a str,
+}
+
+/// Approves a plan: false when there is a newer version of it, which was not looked at.
+///
+/// # Errors
+/// The API server refuses it, or does not answer.
+pub async fn approve(cluster: &Cluster, plan: Looked<'_>, how: Writing<'_>) -> Result<bool> {
+    let Looked { namespace, name, resource_version } = plan;
+    let patch = Patch::Merge(json!({
+        "metadata": {"resourceVersion": resource_version},
+        "spec": {"approved": true},
+    }));
+    let api = cluster.api::<InstallPlan>(Some(namespace));
+    match cluster.answer(api.patch(name, &how.patch(), &patch)).await {
+        Ok(_) => Ok(true),
+        Err(error) if is_conflict(&error) => Ok(false),
+        Err(error) => Err(error.context(format!("cannot approve InstallPlan {name}"))),
+    }
+}
+
+fn is_conflict(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.is_conflict())
+}

@@ -1,0 +1,108 @@
+//! What each page watches.
+
+use kube::core::ApiResource;
+
+use crate::pages::Page;
+
+/// A kind of which a page watches the objects of its namespace.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Kind {
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    pub(crate) plural: &'static str,
+    /// Labels that an object has, or has not.
+    pub(crate) selector: Option<&'static str>,
+}
+
+/// The group of OLM.
+const OLM: &str = "operators.coreos.com";
+
+static SUBSCRIPTIONS: Kind = Kind::new(OLM, "v1alpha1", "Subscription", "subscriptions");
+static INSTALL_PLANS: Kind = Kind::new(OLM, "v1alpha1", "InstallPlan", "installplans");
+/// Copies stand for a CSV of another namespace, which is none of this page.
+static CSVS: Kind = Kind {
+    selector: Some("!olm.copiedFrom"),
+    ..Kind::new(OLM, "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
+};
+static CATALOGS: Kind = Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources");
+static DEPLOYMENTS: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
+static EVENTS: Kind = Kind::new("", "v1", "Event", "events");
+
+/// Pages that are live, by the name that they have in addresses. All others are read when they are opened: what
+/// catalogs hold changes rarely, and a form is not to change while it is filled in.
+static LIVE: [(Page, &str, &[&Kind]); 4] = [
+    (Page::Installed, "installed", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS]),
+    (Page::Plan, "plan", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS]),
+    (Page::Health, "health", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS, &DEPLOYMENTS]),
+    (
+        Page::Operator,
+        "operator",
+        &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS, &DEPLOYMENTS, &EVENTS],
+    ),
+];
+
+impl Kind {
+    const fn new(
+        group: &'static str,
+        version: &'static str,
+        kind: &'static str,
+        plural: &'static str,
+    ) -> Self {
+        Self { group, version, kind, plural, selector: None }
+    }
+
+    /// How the API server is asked for it.
+    pub(crate) fn resource(&self) -> ApiResource {
+        let api_version = match self.group {
+            "" => self.version.to_owned(),
+            group => format!("{group}/{}", self.version),
+        };
+        ApiResource {
+            group: self.group.to_owned(),
+            version: self.version.to_owned(),
+            api_version,
+            kind: self.kind.to_owned(),
+            plural: self.plural.to_owned(),
+        }
+    }
+}
+
+/// What a page watches; nothing if it is not live.
+pub(crate) fn of(page: Page) -> &'static [&'static Kind] {
+    let found = LIVE.iter().find(|(live, _, _)| *live == page);
+    found.map_or(&[], |(_, _, kinds)| kinds)
+}
+
+/// The name of a page that is live.
+pub(crate) fn name_of(page: Page) -> Option<&'static str> {
+    LIVE.iter().find(|(live, _, _)| *live == page).map(|(_, name, _)| *name)
+}
+
+/// The page of that name, if it is live.
+pub(crate) fn named(wanted: &str) -> Option<Page> {
+    LIVE.iter().find(|(_, name, _)| *name == wanted).map(|(page, _, _)| *page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_to_its_page_and_copies_are_left_out() {
+        for (page, name, kinds) in LIVE {
+            assert_eq!((named(name), name_of(page)), (Some(page), Some(name)));
+            assert_eq!(of(page), kinds);
+            let csvs = kinds.iter().find(|kind| kind.plural == "clusterserviceversions").unwrap();
+            assert_eq!(csvs.selector, Some("!olm.copiedFrom"));
+        }
+        assert_eq!(named("catalog"), None);
+        assert!(of(Page::Icon).is_empty());
+    }
+
+    #[test]
+    fn the_core_group_has_no_name() {
+        assert_eq!(EVENTS.resource().api_version, "v1");
+        assert_eq!(SUBSCRIPTIONS.resource().api_version, "operators.coreos.com/v1alpha1");
+    }
+}

@@ -1,0 +1,199 @@
+//! What a page is sent, and when: how it is followed, and that something has changed, at most once a second.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::watch::{Condition, Refusal, Seen};
+
+/// Between two reports of changes: many come at once, and a page is read for each.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What was found of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) plural: &'static str,
+    pub(super) seen: Seen,
+}
+
+/// What is to be sent next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// How the page is followed.
+    State(String),
+    /// Something has changed; what is there now.
+    Changed(u64),
+    /// There is nothing to follow any more.
+    End,
+    /// Nothing, for so long or until something happens.
+    Wait(Option<Duration>),
+}
+
+/// What was sent.
+#[derive(Debug)]
+pub(super) struct Report {
+    state: String,
+    digest: Option<u64>,
+    changed: Option<Instant>,
+}
+
+impl Report {
+    /// A page that shows what was there then, where that is known.
+    pub(super) fn new(seen: Option<u64>) -> Self {
+        Self { state: String::new(), digest: seen, changed: None }
+    }
+
+    /// What is to be sent of what was found.
+    pub(super) fn next(&mut self, namespace: &str, looks: &[Look], now: Instant) -> Next {
+        let state = sentence(namespace, looks);
+        if state != self.state {
+            self.state.clone_from(&state);
+            return Next::State(state);
+        }
+        if looks.iter().all(|look| matches!(look.seen.condition, Condition::Refused(_))) {
+            return Next::End;
+        }
+        let Some(found) = digest(looks).filter(|found| Some(*found) != self.digest) else {
+            return Next::Wait(None);
+        };
+        let since = self.changed.map(|last| now.saturating_duration_since(last));
+        if let Some(since) = since.filter(|since| *since < PAUSE) {
+            return Next::Wait(Some(PAUSE.saturating_sub(since)));
+        }
+        (self.digest, self.changed) = (Some(found), Some(now));
+        Next::Changed(found)
+    }
+}
+
+/// Stands for all that was found; nothing while something is not listed yet.
+pub(super) fn digest(looks: &[Look]) -> Option<u64> {
+    let begins = |look: &Look| look.seen.condition == Condition::Beginning;
+    if looks.iter().any(begins) {
+        return None;
+    }
+    Some(looks.iter().fold(0, |all: u64, look| all.rotate_left(7) ^ look.seen.digest))
+}
+
+/// How a page is followed.
+fn sentence(namespace: &str, looks: &[Look]) -> String {
+    let problems: Vec<String> = [
+        lost(looks),
+        refused(looks, Refusal::Forbidden)
+            .map(|kinds| format!("may not watch {kinds} in {namespace}")),
+        refused(looks, Refusal::NoSuchKind).map(|kinds| format!("the cluster has no {kinds}")),
+        refused(looks, Refusal::SignedOut).map(|_| "not signed in any more".to_owned()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let has = |wanted: Condition| looks.iter().any(|look| look.seen.condition == wanted);
+    match problems.join("; ") {
+        none if none.is_empty() && has(Condition::Beginning) => "not live yet".to_owned(),
+        none if none.is_empty() => "live".to_owned(),
+        some if has(Condition::Following) => format!("live in part: {some}"),
+        some => format!("not live: {some}"),
+    }
+}
+
+/// Since when something is not followed.
+fn lost(looks: &[Look]) -> Option<String> {
+    let lost = looks.iter().filter_map(|look| match look.seen.condition {
+        Condition::Lost(seen) => Some(seen),
+        _ => None,
+    });
+    let lost: Vec<Option<Timestamp>> = lost.collect();
+    match lost.iter().flatten().min() {
+        Some(seen) => Some(format!("last seen {}; asked again", seen.strftime("%H:%M:%S UTC"))),
+        None if lost.is_empty() => None,
+        None => Some("the API server does not answer; asked again".to_owned()),
+    }
+}
+
+fn refused(looks: &[Look], why: Refusal) -> Option<String> {
+    let refused = looks.iter().filter(|look| look.seen.condition == Condition::Refused(why));
+    let kinds: Vec<&str> = refused.map(|look| look.plural).collect();
+    (!kinds.is_empty()).then(|| kinds.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const F: Condition = Condition::Following;
+    const B: Condition = Condition::Beginning;
+    const FORBIDDEN: Condition = Condition::Refused(Refusal::Forbidden);
+
+    fn look(plural: &'static str, condition: Condition, digest: u64) -> Look {
+        Look { plural, seen: Seen { condition, digest } }
+    }
+
+    fn lost_at(second: i64) -> Condition {
+        Condition::Lost(Some(Timestamp::from_second(second).unwrap()))
+    }
+
+    #[rstest]
+    #[case(B, F, "not live yet")]
+    #[case(F, F, "live")]
+    #[case(lost_at(3723), lost_at(7200), "not live: last seen 01:02:03 UTC; asked again")]
+    #[case(F, lost_at(3723), "live in part: last seen 01:02:03 UTC; asked again")]
+    #[case(Condition::Lost(None), B, "not live: the API server does not answer; asked again")]
+    #[case(FORBIDDEN, FORBIDDEN, "not live: may not watch subscriptions, events in ns")]
+    #[case(FORBIDDEN, F, "live in part: may not watch subscriptions in ns")]
+    #[case(
+        Condition::Refused(Refusal::NoSuchKind),
+        F,
+        "live in part: the cluster has no subscriptions"
+    )]
+    #[case(Condition::Refused(Refusal::SignedOut), B, "not live: not signed in any more")]
+    fn a_page_says_how_it_is_followed(
+        #[case] first: Condition,
+        #[case] second: Condition,
+        #[case] expected: &str,
+    ) {
+        let looks = [look("subscriptions", first, 0), look("events", second, 0)];
+        assert_eq!(sentence("ns", &looks), expected);
+    }
+
+    #[test]
+    fn many_changes_are_reported_once_a_second() {
+        let (mut report, begin) = (Report::new(None), Instant::now());
+        let mut at = |milliseconds: u64, digest: u64| {
+            let looks = [look("events", F, digest)];
+            report.next("ns", &looks, begin + Duration::from_millis(milliseconds))
+        };
+        assert_eq!(at(0, 1), Next::State("live".to_owned()));
+        assert_eq!(at(0, 1), Next::Changed(1), "it is not known what the page shows");
+        assert_eq!(at(1, 1), Next::Wait(None));
+        assert_eq!(at(100, 2), Next::Wait(Some(Duration::from_millis(900))));
+        assert_eq!(at(500, 3), Next::Wait(Some(Duration::from_millis(500))));
+        assert_eq!(at(1000, 3), Next::Changed(3));
+        assert_eq!(at(1500, 4), Next::Wait(Some(Duration::from_millis(500))));
+        assert_eq!(at(1600, 3), Next::Wait(None), "it is again what the page shows");
+    }
+
+    #[test]
+    fn what_the_page_shows_is_no_change_and_all_is_listed_first() {
+        let now = Instant::now();
+        let looks = [look("a", F, 1), look("b", F, 2)];
+        let seen = digest(&looks).unwrap();
+        assert_ne!(digest(&[look("a", F, 2), look("b", F, 1)]), Some(seen));
+        let mut report = Report::new(Some(seen));
+        let first = [look("a", F, 1), look("b", B, 0)];
+        assert_eq!(report.next("ns", &first, now), Next::State("not live yet".to_owned()));
+        assert_eq!(report.next("ns", &first, now), Next::Wait(None));
+        assert_eq!(report.next("ns", &looks, now), Next::State("live".to_owned()));
+        assert_eq!(report.next("ns", &looks, now), Next::Wait(None));
+    }
+
+    #[test]
+    fn a_page_that_may_watch_nothing_ends() {
+        let (mut report, now) = (Report::new(None), Instant::now());
+        let looks = [look("a", FORBIDDEN, 0)];
+        let state = Next::State("not live: may not watch a in ns".to_owned());
+        assert_eq!(report.next("ns", &looks, now), state);
+        assert_eq!(report.next("ns", &looks, now), Next::End);
+    }
+}

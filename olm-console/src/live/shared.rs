@@ -1,0 +1,247 @@
+//! Watches that pages share, and how many pages and watches there are.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use futures::future::select_all;
+use tokio::sync::watch::{self, Receiver, Sender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::kinds::{self, Kind};
+use super::report::{Look, digest};
+use super::watch::{Seen, run};
+use crate::pages::Page;
+use crate::session::Identity;
+
+/// Pages that are live at once.
+pub(crate) const PAGES: usize = 50;
+
+/// Watches at once, of all of them.
+const WATCHES: usize = 300;
+
+/// All live pages of a console. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Live(Arc<Shared>);
+
+struct Shared {
+    places: Arc<Semaphore>,
+    watches: Mutex<HashMap<Key, Weak<Receiver<Seen>>>>,
+}
+
+/// Whose watch, where and of what: nothing that one session sees goes to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    session: u64,
+    namespace: String,
+    kind: &'static Kind,
+}
+
+/// What one page follows. Watches end with the last page that follows them.
+pub(crate) struct Followed {
+    namespace: String,
+    watches: Vec<One>,
+    _place: OwnedSemaphorePermit,
+}
+
+struct One {
+    kind: &'static Kind,
+    seen: Receiver<Seen>,
+    /// Keeps it in the list of those that can be shared.
+    _shared: Arc<Receiver<Seen>>,
+}
+
+impl Live {
+    /// No page is live.
+    pub(crate) fn new() -> Self {
+        let places = Arc::new(Semaphore::new(PAGES));
+        Self(Arc::new(Shared { places, watches: Mutex::default() }))
+    }
+
+    /// Begins to follow what a page shows; nothing if there are too many pages or watches.
+    pub(crate) fn begin(
+        &self,
+        identity: &Identity,
+        page: Page,
+        namespace: &str,
+    ) -> Option<Followed> {
+        self.follow(identity.session, page, namespace, |kind, seen| {
+            let client = identity.cluster.client.clone();
+            olm_tasks::contained("live watch", run(client, kind, namespace.to_owned(), seen));
+        })
+    }
+
+    /// What stands for all that a page shows, where other pages of the session follow it already.
+    pub(crate) fn digest(&self, session: u64, page: Page, namespace: &str) -> Option<u64> {
+        let watches = self.watches();
+        let look = |&kind: &&'static Kind| {
+            let key = Key { session, namespace: namespace.to_owned(), kind };
+            let seen = *watches.get(&key)?.upgrade()?.borrow();
+            Some(Look { plural: kind.plural, seen })
+        };
+        let looks: Vec<Look> = kinds::of(page).iter().map(look).collect::<Option<_>>()?;
+        digest(&looks)
+    }
+
+    fn follow(
+        &self,
+        session: u64,
+        page: Page,
+        namespace: &str,
+        start: impl Fn(&'static Kind, Sender<Seen>),
+    ) -> Option<Followed> {
+        let place = self.0.places.clone().try_acquire_owned().ok()?;
+        let key = |kind| Key { session, namespace: namespace.to_owned(), kind };
+        let mut watches = self.watches();
+        watches.retain(|_, shared| shared.strong_count() > 0);
+        let wanted = kinds::of(page);
+        let new = wanted.iter().filter(|&&kind| !watches.contains_key(&key(kind))).count();
+        if watches.len() + new > WATCHES {
+            return None;
+        }
+        let one = |&kind: &&'static Kind| {
+            let known = watches.get(&key(kind)).and_then(Weak::upgrade);
+            let shared = known.unwrap_or_else(|| {
+                let (sender, receiver) = watch::channel(Seen::BEGIN);
+                let shared = Arc::new(receiver);
+                watches.insert(key(kind), Arc::downgrade(&shared));
+                start(kind, sender);
+                shared
+            });
+            One { kind, seen: Receiver::clone(&shared), _shared: shared }
+        };
+        let watches = wanted.iter().map(one).collect();
+        Some(Followed { namespace: namespace.to_owned(), watches, _place: place })
+    }
+
+    fn watches(&self) -> MutexGuard<'_, HashMap<Key, Weak<Receiver<Seen>>>> {
+        self.0.watches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Followed {
+    /// The namespace of the page.
+    pub(super) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// What is there now.
+    pub(super) fn look(&mut self) -> Vec<Look> {
+        let looks = self.watches.iter_mut();
+        looks
+            .map(|one| Look { plural: one.kind.plural, seen: *one.seen.borrow_and_update() })
+            .collect()
+    }
+
+    /// Waits until something else is there than at the last look.
+    pub(super) async fn changed(&mut self) {
+        let changes = self.watches.iter_mut().map(|one| {
+            Box::pin(async move {
+                // What has ended changes no more.
+                if one.seen.changed().await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            })
+        });
+        select_all(changes).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::live::watch::Condition;
+
+    /// Watches that were started, by the kind.
+    type Started = RefCell<Vec<(&'static str, Sender<Seen>)>>;
+
+    fn follow(
+        live: &Live,
+        session: u64,
+        page: Page,
+        namespace: &str,
+        started: &Started,
+    ) -> Option<Followed> {
+        live.follow(session, page, namespace, |kind, seen| {
+            started.borrow_mut().push((kind.plural, seen));
+        })
+    }
+
+    #[test]
+    fn watches_are_shared_by_pages_of_one_session_and_namespace() {
+        let (live, started) = (Live::new(), Started::default());
+        let count = |expected| assert_eq!(started.borrow().len(), expected);
+        let first = follow(&live, 1, Page::Installed, "a", &started).unwrap();
+        count(4);
+        let second = follow(&live, 1, Page::Health, "a", &started).unwrap();
+        count(5);
+        let _other = follow(&live, 1, Page::Installed, "b", &started).unwrap();
+        count(9);
+        let _another = follow(&live, 2, Page::Installed, "a", &started).unwrap();
+        count(13);
+        drop(first);
+        let is_open = |place: usize| !started.borrow()[place].1.is_closed();
+        assert!(is_open(0), "the second page follows it");
+        drop(second);
+        assert!(!is_open(0) && !is_open(4) && is_open(5), "watches end with their pages");
+    }
+
+    #[test]
+    fn the_page_after_the_last_is_refused_until_one_is_closed() {
+        let (live, started) = (Live::new(), Started::default());
+        let all: Vec<Followed> =
+            (0..PAGES).map(|_| follow(&live, 1, Page::Installed, "a", &started).unwrap()).collect();
+        assert_eq!(started.borrow().len(), 4);
+        assert!(follow(&live, 1, Page::Installed, "a", &started).is_none());
+        drop(all);
+        assert!(follow(&live, 1, Page::Installed, "a", &started).is_some());
+    }
+
+    #[test]
+    fn watches_have_a_limit_of_their_own() {
+        let (live, started) = (Live::new(), Started::default());
+        let namespaces = (0..WATCHES / 6).map(|number| format!("n{number}"));
+        // All but one place, so that the limit of pages is not the one that counts.
+        let kept: Vec<Followed> = namespaces
+            .take(PAGES - 1)
+            .map(|namespace| follow(&live, 1, Page::Operator, &namespace, &started).unwrap())
+            .collect();
+        let filler: Vec<(Key, Arc<Receiver<Seen>>)> = (0..2)
+            .map(|number| {
+                let key = Key {
+                    session: 9,
+                    namespace: number.to_string(),
+                    kind: kinds::of(Page::Plan)[0],
+                };
+                (key, Arc::new(watch::channel(Seen::BEGIN).1))
+            })
+            .collect();
+        for (key, shared) in &filler {
+            live.watches().insert(key.clone(), Arc::downgrade(shared));
+        }
+        assert_eq!(live.watches().len(), WATCHES - 4);
+        assert!(follow(&live, 1, Page::Operator, "more", &started).is_none());
+        assert!(follow(&live, 1, Page::Plan, "more", &started).is_some());
+        drop(kept);
+        assert!(follow(&live, 1, Page::Operator, "more", &started).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_digest_is_known_when_all_are_listed() {
+        let (live, started) = (Live::new(), Started::default());
+        assert_eq!(live.digest(1, Page::Plan, "a"), None);
+        let mut page = follow(&live, 1, Page::Plan, "a", &started).unwrap();
+        assert_eq!(live.digest(1, Page::Plan, "a"), None);
+        for (_, sender) in started.borrow().iter() {
+            sender.send_replace(Seen { condition: Condition::Following, digest: 7 });
+        }
+        page.changed().await;
+        let found = digest(&page.look());
+        assert!(found.is_some());
+        assert_eq!(live.digest(1, Page::Plan, "a"), found);
+        assert_eq!(live.digest(2, Page::Plan, "a"), None, "of another session");
+        drop(page);
+        assert_eq!(live.digest(1, Page::Plan, "a"), None);
+    }
+}

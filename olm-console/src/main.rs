@@ -1,0 +1,5 @@
+//! Entry point of the console in a cluster.
+
+fn main() -> std::process::ExitCode {
+    olm_console::main()
+}

@@ -1,0 +1,106 @@
+//! A plan as pages show it: what comes with it and why, rights with escalations in front, and every object.
+
+use olm_plan::preview::change::Field;
+use olm_plan::preview::permissions::right;
+use olm_plan::preview::{Change, CrdVerdict, Preview};
+
+use crate::yaml;
+
+/// Fields of one object that are shown.
+const FIELDS: usize = 12;
+
+/// Objects that are shown.
+const OBJECTS: usize = 200;
+
+/// Lines of one list that are shown.
+const LINES: usize = 500;
+
+/// A preview, ready to be written.
+pub(super) struct Shown {
+    pub(super) preview: Preview,
+    pub(super) lists: Vec<(&'static str, Vec<String>)>,
+    pub(super) objects: Vec<Object>,
+    pub(super) more: usize,
+    /// What a user would write, as YAML.
+    pub(super) manifests: String,
+}
+
+/// An object that changes.
+pub(super) struct Object {
+    pub(super) mark: &'static str,
+    pub(super) place: String,
+    pub(super) not_checked: bool,
+    pub(super) fields: Vec<String>,
+    pub(super) more: usize,
+}
+
+/// A preview as a page shows it.
+pub(super) fn shown(preview: Preview) -> Shown {
+    let reason = |(name, why): (&String, &String)| format!("{name}: {why}");
+    let rights = &preview.rights;
+    // Those that reach further than they look come first.
+    let mut gained: Vec<String> = rights.gained.iter().map(right).collect();
+    gained.sort_by_key(|line| !line.starts_with('!'));
+    let lists = vec![
+        ("Problems", preview.problems.clone()),
+        ("The same approval approves", preview.also_approved.clone()),
+        ("Nothing for", preview.refused.iter().map(reason).collect()),
+        ("Held back", preview.blocked.iter().map(reason).collect()),
+        ("Reaches beyond the operator", rights.reaches.iter().cloned().collect()),
+        ("Rights gained; those with ! reach further than they look", gained),
+        ("Rights lost", rights.lost.iter().map(right).collect()),
+        ("CRDs", preview.crds.iter().map(CrdVerdict::line).collect()),
+        ("Custom resources", preview.operands.clone()),
+        ("Subscriptions that nothing else needs", preview.unused.clone()),
+        ("New images", preview.images.gained.clone()),
+        ("Images no longer used", preview.images.lost.clone()),
+        ("Notes of the plan", preview.notes.clone()),
+    ];
+    let lists = lists.into_iter().filter(|(_, lines): &(_, Vec<String>)| !lines.is_empty());
+    let objects = preview.changes.iter().take(OBJECTS).map(object).collect();
+    Shown {
+        lists: lists.map(|(title, lines)| (title, bounded(lines))).collect(),
+        objects,
+        more: preview.changes.len().saturating_sub(OBJECTS),
+        manifests: yaml::documents(&preview.manifests),
+        preview,
+    }
+}
+
+fn bounded(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(LINES);
+    if more > 0 {
+        lines.truncate(LINES);
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
+fn object(change: &Change) -> Object {
+    let Change { action, fields, .. } = change;
+    Object {
+        mark: action.mark(),
+        place: change.place(),
+        not_checked: change.not_checked.is_some(),
+        fields: fields.iter().take(FIELDS).filter_map(Field::line).collect(),
+        more: fields.len().saturating_sub(FIELDS),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::preview::result::Images;
+
+    use super::*;
+
+    #[test]
+    fn lists_are_bounded_and_empty_ones_left_out() {
+        let images: Vec<String> = (0..LINES + 2).map(|number| format!("i{number}")).collect();
+        let images = Images { gained: images, ..Images::default() };
+        let preview = Preview { images, ..Preview::default() };
+        let found = shown(preview);
+        let [(title, lines)] = found.lists.as_slice() else { panic!("{:?}", found.lists) };
+        assert_eq!((*title, lines.len()), ("New images", LINES + 1));
+        assert_eq!(lines.last().map(String::as_str), Some("and 2 more"));
+    }
+}
