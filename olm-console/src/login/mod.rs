@@ -26,6 +26,7 @@ use tokio::time::{Instant, interval};
 
 use crate::ConsoleError;
 use crate::guard::{digest, random};
+use crate::live;
 use sessions::{IDLE, Key, Sessions};
 use users::{ApiServer, Rejection, User};
 
@@ -115,8 +116,8 @@ impl Login {
     /// The user of a request, or an answer that asks for one.
     async fn user(&self, headers: &HeaderMap, asked: &str) -> Result<(Key, User), Box<Response>> {
         let now = Instant::now();
-        // A page that is live reads itself: its user may be away.
-        let is_use = !headers.contains_key("hx-request");
+        // A page that is live reads itself, and comes back for its events: its user may be away.
+        let is_use = !headers.contains_key("hx-request") && !asked.starts_with(live::PATH);
         if let Some(token) = bearer(headers) {
             let key = digest(&format!("token {token}"));
             if let Some(user) = self.sessions.find(&key, is_use, now) {
