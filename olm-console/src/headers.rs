@@ -30,7 +30,7 @@ pub(crate) fn add(headers: &mut HeaderMap) {
     for (name, value) in ALWAYS {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    if !headers.get(CACHE_CONTROL).is_some_and(|said| said == IMMUTABLE) {
+    if headers.get(CACHE_CONTROL).is_none_or(|said| said != IMMUTABLE) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(PAGE));

@@ -53,7 +53,7 @@ pub(crate) async fn run(console: Console, live: Live, mut asked: mpsc::Receiver<
 async fn answer(desk: &Desk, question: Question) {
     let Question { page, params, identity, mut reply } = question;
     let reading = olm_tasks::caught(pages::read(desk, &identity, page, &params));
-    let failed = |failure| pages::failed(desk, &identity, page, failure);
+    let failed = |failure| pages::failed(desk, &identity, page, &params, failure);
     let response = tokio::select! {
         // What is being written goes to its end.
         () = reply.closed(), if !params.is_posted() => return,

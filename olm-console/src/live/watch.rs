@@ -12,7 +12,7 @@ use kube::api::{Api, DynamicObject};
 use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{Config, DefaultBackoff, Error, Event, watcher};
 use tokio::sync::watch::Sender;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::kinds::Kind;
 
@@ -22,6 +22,9 @@ type Slim = PartialObjectMeta<DynamicObject>;
 /// Seconds after which the API server ends a watch, which goes on with the next one: less than the five minutes
 /// after which proxies take a connection for dead.
 const LONGEST: u32 = 280;
+
+/// How long a part of the first list may take.
+const LISTING: Duration = Duration::from_secs(60);
 
 /// A pause where none is given.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -120,11 +123,17 @@ async fn follow(api: &Api<Slim>, config: &Config, seen: &Sender<Seen>) {
 /// silence would not show that it is there again.
 async fn pass(api: &Api<Slim>, config: &Config, seen: &Sender<Seen>) -> Option<Error> {
     let mut objects = Objects::default();
+    let mut is_listed = false;
     let mut events = pin!(watcher(api.clone(), config.clone()));
-    while let Some(event) = events.next().await {
-        match event {
+    loop {
+        let event = match is_listed {
+            true => events.next().await,
+            false => timeout(LISTING, events.next()).await.ok().flatten(),
+        };
+        match event? {
             Ok(event) => {
                 if objects.take(event) {
+                    is_listed = true;
                     let digest = objects.digest();
                     seen.send_replace(Seen { condition: Condition::Following, digest });
                 }
@@ -132,7 +141,6 @@ async fn pass(api: &Api<Slim>, config: &Config, seen: &Sender<Seen>) -> Option<E
             Err(error) => return Some(error),
         }
     }
-    None
 }
 
 /// A watch that is lost for longer was followed until the first loss.
@@ -192,9 +200,13 @@ fn numbers(object: &Slim) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use kube::core::Status;
     use rstest::rstest;
     use serde_json::{from_value, json};
+    use tokio::sync::watch::Receiver;
 
     use super::*;
 
@@ -253,6 +265,64 @@ mod tests {
         let error = Error::InitialListFailed(kube::Error::Api(status()));
         assert_eq!(Refusal::of(&error), expected);
         assert_eq!(Refusal::of(&Error::WatchError(status())), expected);
+    }
+
+    /// An API server whose answers these are, one after the other; then it is silent.
+    fn client(answers: Vec<(u16, serde_json::Value)>) -> (Client, Arc<AtomicUsize>) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let service = tower::service_fn(move |_: http::Request<kube::client::Body>| {
+            let answer = answers.get(count.fetch_add(1, Ordering::SeqCst)).cloned();
+            async move {
+                let Some((code, body)) = answer else { return std::future::pending().await };
+                let body = axum::body::Body::from(body.to_string());
+                let answer = http::Response::builder().status(code).body(body).unwrap();
+                Ok::<_, std::io::Error>(answer)
+            }
+        });
+        (Client::new(service, "ns"), asked)
+    }
+
+    fn refusal(code: u16) -> (u16, serde_json::Value) {
+        (
+            code,
+            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": "no", "reason": "No", "code": code}),
+        )
+    }
+
+    async fn condition(seen: &mut Receiver<Seen>) -> Condition {
+        seen.changed().await.unwrap();
+        seen.borrow_and_update().condition
+    }
+
+    #[tokio::test]
+    async fn what_is_forbidden_is_asked_for_once() {
+        let (client, asked) = client(vec![refusal(403)]);
+        let (sender, mut seen) = tokio::sync::watch::channel(Seen::BEGIN);
+        let kind = super::super::kinds::of(crate::pages::Page::Plan)[0];
+        let watched = tokio::spawn(run(client, kind, "ns".to_owned(), sender));
+        assert_eq!(condition(&mut seen).await, Condition::Refused(Refusal::Forbidden));
+        assert!(!watched.is_finished(), "it is there for those who look at it");
+        drop(seen);
+        watched.await.unwrap();
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_lost_comes_back() {
+        let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
+            "metadata": {"resourceVersion": "5"}, "items": [
+                {"metadata": {"name": "a", "uid": "u", "resourceVersion": "4"}}]});
+        let (client, _) = client(vec![refusal(500), (200, list)]);
+        let (sender, mut seen) = tokio::sync::watch::channel(Seen::BEGIN);
+        let kind = super::super::kinds::of(crate::pages::Page::Plan)[0];
+        let watched = tokio::spawn(run(client, kind, "ns".to_owned(), sender));
+        assert_eq!(condition(&mut seen).await, Condition::Lost(None));
+        assert_eq!(condition(&mut seen).await, Condition::Following);
+        assert_ne!(seen.borrow().digest, 0);
+        drop(seen);
+        watched.await.unwrap();
     }
 
     #[test]

@@ -25,7 +25,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, interval};
 
 use crate::guard::{digest, random};
-use crate::{ConsoleError, csrf};
+use crate::{ConsoleError, csrf, live};
 use sessions::{IDLE, Key, Sessions};
 use users::{ApiServer, Rejection, User};
 
@@ -119,8 +119,8 @@ impl Login {
     /// The user of a request, or an answer that asks for one.
     async fn user(&self, headers: &HeaderMap, asked: &str) -> Result<(Key, User), Box<Response>> {
         let now = Instant::now();
-        // A page that is live reads itself: its user may be away.
-        let is_use = !headers.contains_key("hx-request");
+        // A page that is live reads itself, and comes back for its events: its user may be away.
+        let is_use = !headers.contains_key("hx-request") && !asked.starts_with(live::PATH);
         if let Some(token) = bearer(headers) {
             let key = digest(&format!("token {token}"));
             if let Some(user) = self.sessions.find(&key, is_use, now) {

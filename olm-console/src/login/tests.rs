@@ -25,8 +25,8 @@ async fn api_server(expired: Arc<AtomicBool>) -> Config {
         State(expired): State<Arc<AtomicBool>>,
         headers: HeaderMap,
     ) -> (StatusCode, Json<Value>) {
-        let known =
-            headers.get(AUTHORIZATION).is_some_and(|said| said == &format!("Bearer {TOKEN}"));
+        let said = headers.get(AUTHORIZATION).and_then(|said| said.to_str().ok());
+        let known = said == Some(format!("Bearer {TOKEN}").as_str());
         if known && !expired.load(Ordering::Relaxed) {
             let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
                 "metadata": {}, "status": {"userInfo": {"username": "user"}}});

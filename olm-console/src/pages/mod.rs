@@ -124,7 +124,7 @@ pub(crate) async fn read(
     let home = given(&params.namespace).unwrap_or(&identity.cluster.namespace);
     if !is_namespace(home) {
         let failure = Failure::other("A namespace has letters, digits and dashes.");
-        let page = failed(desk, identity, page, failure);
+        let page = failed(desk, identity, page, params, failure);
         return (StatusCode::BAD_REQUEST, page).into_response();
     }
     let seen = desk.live.digest(identity.session, page, home);
@@ -155,18 +155,26 @@ pub(crate) async fn read(
     }
 }
 
-/// A page in place of one that could not be read.
-pub(crate) fn failed(desk: &Desk, identity: &Identity, page: Page, failure: Failure) -> Response {
+/// A page in place of one that could not be read. It is live as that one is, so that it is read again.
+pub(crate) fn failed(
+    desk: &Desk,
+    identity: &Identity,
+    page: Page,
+    params: &Params,
+    failure: Failure,
+) -> Response {
     let cluster = &identity.cluster;
-    let command = Words::new(&desk.console.flags, &cluster.namespace).word("doctor");
+    let home = given(&params.namespace).filter(|home| is_namespace(home));
+    let home = home.unwrap_or(&cluster.namespace);
+    let command = Words::new(&desk.console.flags, home).word("doctor");
     let frame = Frame {
         title: "Not shown".to_owned(),
         here: page,
-        namespace: cluster.namespace.clone(),
+        namespace: home.to_owned(),
         server: cluster.server.clone(),
         command: command.line(),
         leaves: identity.has_logged_in(),
-        live: None,
+        live: live::address(page, home, None),
         notes: Vec::new(),
         token: String::new(),
     };

@@ -3,6 +3,7 @@
 mod bad_input;
 mod console;
 mod console_acts;
+mod console_hosted;
 mod console_live;
 mod doctor;
 mod images;
@@ -28,7 +29,8 @@ const NEW: &str = "kettle.v1.1.0";
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
-    commands().into_iter().chain([console(), console_live(), console_acts()]).collect()
+    let consoles = [console(), console_live(), console_acts(), console_hosted()];
+    commands().into_iter().chain(consoles).collect()
 }
 
 fn console() -> Scenario {
@@ -57,6 +59,16 @@ fn console_live() -> Scenario {
         "a page of the console is sent that a Subscription has come, says what it may not watch, and is refused \
          beyond fifty pages until one is closed",
         console_live::events,
+    )
+    .needs(&[Need::Kubectl])
+}
+
+fn console_hosted() -> Scenario {
+    scenario(
+        "kubectl_olm::console_hosted",
+        "the console of a cluster shows each user who logs in with a token what he may see, and refuses wrong and \
+         expired tokens, names of users in headers, and other names and sites",
+        console_hosted::logged_in,
     )
     .needs(&[Need::Kubectl])
 }
