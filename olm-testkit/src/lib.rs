@@ -8,6 +8,7 @@
 //! - [`peer`]: programs of OLM v0 that ours are compared with;
 //! - [`registry`]: catalogs that are served, and change;
 //! - [`kubectl`]: the real kubectl;
+//! - [`browser`]: a real browser, for pages;
 //! - [`packages`]: the packages API of an operator beside the cluster;
 //! - [`stand_in`]: servers of test operators where no container runs;
 //! - [`take_over`]: clusters that OLM v0 manages, and whoever takes over;
@@ -25,6 +26,7 @@
 //! - [`dump`]: objects in a normal form, for comparisons, and everything that a cluster holds.
 
 pub mod audit;
+pub mod browser;
 pub mod builders;
 pub mod cluster;
 pub mod collector;
