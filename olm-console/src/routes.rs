@@ -23,6 +23,9 @@ const ADDRESS: usize = 4 * 1024;
 /// The style of all pages.
 const STYLE: &str = include_str!("../assets/console.css");
 
+/// The picture that browsers ask for by themselves: without it their console has an error on each page.
+const SIGN: &str = include_str!("../assets/console.svg");
+
 type Questions = mpsc::Sender<Question>;
 
 /// The token of an address.
@@ -46,6 +49,7 @@ pub(crate) fn router(guard: Arc<Guard>, questions: Questions) -> Router {
         .route("/health", page(Page::Health))
         .route("/icon", page(Page::Icon))
         .route("/console.css", get(async || ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)))
+        .route("/favicon.ico", get(async || ([(CONTENT_TYPE, "image/svg+xml")], SIGN)))
         .fallback(async || (StatusCode::NOT_FOUND, "There is no such page.\n"))
         .layer(from_fn_with_state(guard, guarded))
         .with_state(questions)
@@ -127,6 +131,8 @@ mod tests {
 
     #[rstest]
     #[case::style("/console.css", HERE, true, 200)]
+    #[case::sign("/favicon.ico", HERE, true, 200)]
+    #[case::sign_without_cookie("/favicon.ico", HERE, false, 403)]
     #[case::first("/", HERE, true, 303)]
     #[case::page("/catalog", HERE, true, 503)]
     #[case::nowhere("/metrics", HERE, true, 404)]
