@@ -1,6 +1,7 @@
 //! The pages: each reads what it shows, asks olm-plan, and fills a template. What cannot be read is a part of the
 //! page that says so.
 
+mod bounds;
 mod catalog;
 mod frame;
 mod health;
