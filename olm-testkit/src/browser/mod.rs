@@ -48,11 +48,9 @@ const SHOWN: usize = 2000;
 /// The highest picture, in pixels: of a longer page its beginning.
 const HIGHEST: f64 = 1800.0;
 
-/// Arguments of the browser. As root it has no sandbox of its own; its driver takes it with it when it ends, as
-/// they are connected by a pipe.
-const ARGUMENTS: [&str; 12] = [
+/// Arguments of the browser. It ends with its driver, however that ends, as they are connected by a pipe.
+const ARGUMENTS: [&str; 11] = [
     "--headless=new",
-    "--no-sandbox",
     "--remote-debugging-pipe",
     "--disable-gpu",
     "--disable-dev-shm-usage",
@@ -313,8 +311,10 @@ fn capabilities(browser: &Path, folder: &Path) -> Value {
         format!("--window-size={width},{height}"),
         format!("--user-data-dir={}", folder.join("profile").display()),
     ];
+    // Root has no sandbox.
+    let root = rustix::process::geteuid().is_root().then_some("--no-sandbox");
     let arguments: Vec<&str> =
-        ARGUMENTS.into_iter().chain(own.iter().map(String::as_str)).collect();
+        ARGUMENTS.into_iter().chain(root).chain(own.iter().map(String::as_str)).collect();
     json!({
         "browserName": "chrome",
         // A dialog stays, so that it is noticed.
