@@ -52,6 +52,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("doctor::findings", 130),
     ("console::attacks", 100),
     ("console::look", 60),
+    ("console::whole_way", 100),
     ("approval::each_its_own", 60),
     ("approval::paused", 30),
     ("approval::of_a_range", 30),

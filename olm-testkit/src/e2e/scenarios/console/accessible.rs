@@ -11,7 +11,11 @@ use crate::e2e::TestContext;
 use crate::e2e::scenarios::Program;
 
 /// Pages beside those with something on them.
-const OTHERS: [&str; 4] = [
+const OTHERS: [&str; 8] = [
+    "/install?package=kettle",
+    "/upgrade?name=kettle",
+    "/remove?name=kettle",
+    "/create?name=kettle",
     "/catalog?q=nothing",
     "/package?name=none",
     "/operator?name=none",

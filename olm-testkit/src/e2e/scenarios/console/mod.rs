@@ -6,6 +6,7 @@ mod kitchen;
 mod look;
 mod opened;
 mod users;
+mod whole_way;
 
 use crate::e2e::{Need, Scenario, scenario};
 
@@ -23,6 +24,13 @@ pub(super) fn all() -> Vec<Scenario> {
             "console::attacks",
             "what hostile authors write into a catalog runs nothing in a browser, loads nothing and opens no dialog",
             attacks::play,
+        )
+        .needs(&[Need::Kubectl, Need::Browser]),
+        scenario(
+            "console::whole_way",
+            "a user with a browser only installs an operator with a plan, approves, watches, upgrades it, creates a \
+             custom resource and removes all of it",
+            whole_way::go,
         )
         .needs(&[Need::Kubectl, Need::Browser]),
         scenario(
