@@ -4,18 +4,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
-use super::kitchen::{Kitchen, PAGES};
+use super::kitchen::{FORMS, Kitchen, PAGES};
 use super::opened::Opened;
 use crate::browser::Scheme;
 use crate::e2e::TestContext;
 use crate::e2e::scenarios::Program;
 
 /// Pages beside those with something on them.
-const OTHERS: [&str; 8] = [
-    "/install?package=kettle",
-    "/upgrade?name=kettle",
-    "/remove?name=kettle",
-    "/create?name=kettle",
+const OTHERS: [&str; 4] = [
     "/catalog?q=nothing",
     "/package?name=none",
     "/operator?name=none",
@@ -33,7 +29,7 @@ pub(super) async fn check(ctx: Arc<TestContext>) -> Result<()> {
     let browser = &opened.browser;
     for scheme in Scheme::ALL {
         browser.prefer(scheme).await?;
-        for path in PAGES.iter().map(|(_, path)| *path).chain(OTHERS) {
+        for path in PAGES.iter().chain(&FORMS).map(|(_, path)| *path).chain(OTHERS) {
             opened.open(path).await?;
             let found = browser.accessibility().await?;
             ensure!(found.is_empty(), "{path}, {}: {found:#?}", scheme.as_str());

@@ -30,6 +30,14 @@ pub(super) const PAGES: [(&str, &str); 8] = [
     ("health", "/health"),
 ];
 
+/// Forms, by the names of their pictures.
+pub(super) const FORMS: [(&str, &str); 4] = [
+    ("install", "/install?package=kettle"),
+    ("upgrade", "/upgrade?name=kettle"),
+    ("remove", "/remove?name=kettle"),
+    ("create", "/create?name=kettle"),
+];
+
 impl Kitchen {
     /// Installs the first version of two, and waits until the second one waits for its approval.
     pub(super) async fn set_up(ctx: &TestContext) -> Result<Self> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use fantoccini::key::Key;
 
-use super::kitchen::{Kitchen, PAGES};
+use super::kitchen::{FORMS, Kitchen, PAGES};
 use super::opened::Opened;
 use crate::browser::Scheme;
 use crate::e2e::TestContext;
@@ -116,7 +116,7 @@ async fn tab_to(opened: &Opened, place: u64) -> Result<(bool, String)> {
 async fn every_page(opened: &Opened, scheme: Scheme) -> Result<()> {
     opened.browser.prefer(scheme).await?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PICTURES);
-    for (name, path) in PAGES {
+    for (name, path) in PAGES.into_iter().chain(FORMS) {
         let what = format!("{path}, {}", scheme.as_str());
         opened.open(path).await?;
         let background = "getComputedStyle(document.body).backgroundColor";
