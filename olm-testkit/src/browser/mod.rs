@@ -46,7 +46,7 @@ const WINDOW: (u32, u32) = (1280, 900);
 const SHOWN: usize = 2000;
 
 /// The highest picture, in pixels: of a longer page its beginning.
-const HIGHEST: f64 = 1800.0;
+const HIGHEST: u32 = 1800;
 
 /// Arguments of the browser. It ends with its driver, however that ends, as they are connected by a pipe.
 const ARGUMENTS: [&str; 11] = [
@@ -258,10 +258,21 @@ impl Browser {
     /// # Errors
     /// There is no picture, or it cannot be written.
     pub async fn picture(&self, file: &Path) -> Result<()> {
-        let metrics = self.devtools("Page.getLayoutMetrics", json!({})).await?;
-        let size = &metrics["cssContentSize"];
-        let height = size["height"].as_f64().unwrap_or(HIGHEST).min(HIGHEST);
-        let clip = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
+        self.picture_of("html", file).await
+    }
+
+    /// Writes a picture of what a CSS selector finds first, or of its beginning.
+    ///
+    /// # Errors
+    /// There is none, or the picture cannot be written.
+    pub async fn picture_of(&self, selector: &str, file: &Path) -> Result<()> {
+        let selector = Value::from(selector);
+        let script = format!(
+            "const all = document.querySelector({selector}).getBoundingClientRect();
+             return {{x: all.x + scrollX, y: all.y + scrollY, width: all.width, scale: 1,
+                 height: Math.min(all.height, {HIGHEST})}};"
+        );
+        let clip = self.run(&script).await?;
         let asked = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
         let taken = self.devtools("Page.captureScreenshot", asked).await?;
         let encoded = taken["data"].as_str().context("the browser makes no picture")?;

@@ -1,13 +1,13 @@
 //! Looking: search, open, move, by mouse and by keyboard.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use fantoccini::key::Key;
 
 use super::kitchen::{FORMS, Kitchen, PAGES};
-use super::opened::Opened;
+use super::opened::{Opened, PHONE};
 use crate::browser::Scheme;
 use crate::e2e::TestContext;
 use crate::e2e::scenarios::Program;
@@ -52,7 +52,7 @@ pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
     for scheme in Scheme::ALL {
         every_page(&opened, scheme).await?;
     }
-    Ok(())
+    details(&opened).await
 }
 
 /// A search by words, and a package behind its card.
@@ -112,10 +112,26 @@ async fn tab_to(opened: &Opened, place: u64) -> Result<(bool, String)> {
     anyhow::bail!("Tab does not reach {place}")
 }
 
+/// Pictures of a graph, and of a phone.
+async fn details(opened: &Opened) -> Result<()> {
+    let (browser, folder) = (&opened.browser, folder());
+    opened.open("/package?name=kettle").await?;
+    browser.picture_of("section[aria-labelledby=graph]", &folder.join("graph-dark.png")).await?;
+    browser.prefer(Scheme::Light).await?;
+    browser.be_a_phone(Some(PHONE)).await?;
+    opened.open("/catalog").await?;
+    browser.picture(&folder.join("phone-light.png")).await?;
+    browser.be_a_phone(None).await
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PICTURES)
+}
+
 /// Pictures of every page, which has no error and fits a phone.
 async fn every_page(opened: &Opened, scheme: Scheme) -> Result<()> {
     opened.browser.prefer(scheme).await?;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PICTURES);
+    let folder = folder();
     for (name, path) in PAGES.into_iter().chain(FORMS) {
         let what = format!("{path}, {}", scheme.as_str());
         opened.open(path).await?;

@@ -15,7 +15,7 @@ use crate::wait::TIMEOUT;
 const ASK: Duration = Duration::from_millis(500);
 
 /// The width of a small phone, and a height.
-const PHONE: (u32, u32) = (360, 740);
+pub(super) const PHONE: (u32, u32) = (360, 740);
 
 /// What makes a page wider than a phone; what scrolls by itself may be wider.
 const WIDE: &str = "
