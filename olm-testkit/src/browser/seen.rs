@@ -79,12 +79,16 @@ mod tests {
         json!({"method": "Network.requestWillBeSent", "params": {"request": {"url": url}}})
     }
 
+    fn socket(url: &str) -> Value {
+        json!({"method": "Network.webSocketCreated", "params": {"url": url}})
+    }
+
     #[rstest]
     #[case::own("INFO", request("http://127.0.0.1:1/a"), true)]
     #[case::other_port("INFO", request("http://127.0.0.1:12/a"), false)]
     #[case::outside("INFO", request("https://evil.example/p.png"), false)]
     #[case::error("SEVERE", request("http://127.0.0.1:1/a"), false)]
-    #[case::socket("INFO", json!({"method": "Network.webSocketCreated", "params": {"url": "ws://evil.example"}}), false)]
+    #[case::socket("INFO", socket("ws://evil.example"), false)]
     #[case::dialog("INFO", json!({"method": "Page.javascriptDialogOpening", "params": {"message": "1"}}), false)]
     #[case::other_event("INFO", json!({"method": "Page.frameNavigated", "params": {}}), true)]
     fn what_leaves_or_complains_is_noticed(

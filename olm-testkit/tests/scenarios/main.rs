@@ -214,8 +214,8 @@ fn escalation(v0: &Arc<Environment>, strict: &Arc<Environment>) -> Vec<Trial> {
     tenancy::escalation::WAYS.iter().flat_map(both).collect()
 }
 
-/// Whether a simulated node is enough for a scenario, and it is one of every run. All others are played on a real one, and counted
-/// there, by `cargo xtask e2e --cluster real --needs-node`.
+/// Whether a simulated node is enough for a scenario, and it is one of every run. Those that need a real one are
+/// played there, and counted, by `cargo xtask e2e --cluster real --needs-node`.
 fn is_for_a_simulated_node(scenario: &Scenario) -> bool {
     if ON_REQUEST.contains(&scenario.name) && !only::names(scenario.name) {
         return false;
