@@ -21,6 +21,9 @@ use crate::session::Identity;
 /// The style of all pages.
 const STYLE: &str = include_str!("../assets/console.css");
 
+/// The picture that browsers ask for by themselves: without it their console has an error on each page.
+const SIGN: &str = include_str!("../assets/console.svg");
+
 type Questions = mpsc::Sender<Question>;
 
 /// All pages, behind a gate.
@@ -55,6 +58,7 @@ pub(crate) fn router(gate: Arc<Gate>, questions: Questions, live: Live) -> Route
         .route("/health", page(Page::Health))
         .route("/icon", page(Page::Icon))
         .route("/console.css", get(async || ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)))
+        .route("/favicon.ico", get(async || ([(CONTENT_TYPE, "image/svg+xml")], SIGN)))
         .merge(live::router::<Questions>(live))
         .merge(assets::router::<Questions>())
         .fallback(async || (StatusCode::NOT_FOUND, "There is no such page.\n"))
@@ -115,6 +119,8 @@ mod tests {
 
     #[rstest]
     #[case::style("/console.css", HERE, true, 200)]
+    #[case::sign("/favicon.ico", HERE, true, 200)]
+    #[case::sign_without_cookie("/favicon.ico", HERE, false, 403)]
     #[case::first("/", HERE, true, 303)]
     #[case::page("/catalog", HERE, true, 503)]
     #[case::nowhere("/metrics", HERE, true, 404)]

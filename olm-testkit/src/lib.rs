@@ -9,6 +9,7 @@
 //! - [`registry`]: catalogs that are served, and change;
 //! - [`catalog_reader`]: a client that reads a catalog meanwhile;
 //! - [`kubectl`]: the real kubectl;
+//! - [`browser`]: a real browser, for pages;
 //! - [`packages`]: the packages API of an operator beside the cluster;
 //! - [`stand_in`]: servers of test operators where no container runs;
 //! - [`take_over`]: clusters that OLM v0 manages, and whoever takes over;
@@ -26,6 +27,7 @@
 //! - [`dump`]: objects in a normal form, for comparisons, and everything that a cluster holds.
 
 pub mod audit;
+pub mod browser;
 pub mod builders;
 pub mod catalog_reader;
 pub mod cluster;

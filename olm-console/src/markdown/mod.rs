@@ -8,10 +8,10 @@ use pulldown_cmark::{
 };
 
 /// Bytes of a text that are shown.
-const LONGEST: usize = 64 * 1024;
+const LONGEST: usize = 24 * 1024;
 
-/// Bytes of markup that are made of it.
-const LARGEST: usize = 512 * 1024;
+/// Bytes of markup that are made of it: a page has 150 KiB at most.
+const LARGEST: usize = 32 * 1024;
 
 /// Where links may lead.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];

@@ -6,6 +6,7 @@ use askama::Template;
 use axum::response::Response;
 use olm_plan::search::{PackageRow, Query, search};
 
+use super::bounds::short;
 use super::frame::{Frame, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
@@ -18,6 +19,9 @@ const VALUES: usize = 12;
 
 /// Bytes of a search.
 const SEARCH: usize = 200;
+
+/// Characters of each text of a card: a page of 48 stays small.
+const TEXT: usize = 160;
 
 #[derive(Template)]
 #[template(path = "catalog.html")]
@@ -99,9 +103,19 @@ fn card(row: &PackageRow, home: &str) -> Card {
     Card {
         url: url("/package", &of),
         icon: url("/icon", &of[..2]),
-        title: if row.display_name.is_empty() { &row.name } else { &row.display_name }.clone(),
-        installed: row.installed.join(", "),
-        row: row.clone(),
+        title: short(if row.display_name.is_empty() { &row.name } else { &row.display_name }, TEXT),
+        installed: short(&row.installed.join(", "), TEXT),
+        row: shortened(row),
+    }
+}
+
+fn shortened(row: &PackageRow) -> PackageRow {
+    PackageRow {
+        provider: short(&row.provider, TEXT),
+        capabilities: short(&row.capabilities, TEXT),
+        line: short(&row.line, TEXT),
+        version: short(&row.version, TEXT),
+        ..row.clone()
     }
 }
 
@@ -227,10 +241,10 @@ fn facet<'a>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn row(name: &str, category: &str) -> PackageRow {
+    pub(in crate::pages) fn row(name: &str, category: &str) -> PackageRow {
         PackageRow {
             name: name.to_owned(),
             display_name: String::new(),
@@ -265,6 +279,17 @@ mod tests {
         ];
         assert_eq!(shown, expected);
         assert!(facets[2].values.is_empty());
+    }
+
+    #[test]
+    fn texts_of_a_card_are_short() {
+        let mut long = row("x", "A");
+        for text in [&mut long.display_name, &mut long.provider, &mut long.line] {
+            *text = "W".repeat(20_000);
+        }
+        let shown = card(&long, "team");
+        let texts = [&shown.title, &shown.row.provider, &shown.row.line];
+        assert!(texts.iter().all(|text| text.chars().count() == TEXT + 1));
     }
 
     #[test]

@@ -19,6 +19,7 @@
 //! ```
 
 mod act;
+mod bounds;
 mod catalog;
 mod create;
 mod frame;

@@ -5,10 +5,16 @@
 use super::{Edge, Graph, Node, Row};
 
 /// Most rows that are drawn: a page stays small, and a table has the rest.
-pub const ROWS: usize = 150;
+pub const ROWS: usize = 100;
+
+/// Most bundles in channels that are drawn: as many rows as have no more.
+pub const DOTS: usize = 120;
+
+/// Most channels beside each other. Of more nothing is drawn.
+pub const LANES: usize = 40;
 
 /// Most upgrades that are drawn.
-const LINES: usize = 600;
+pub const LINES: usize = 160;
 
 /// Most characters of a name that are drawn.
 const NAME: usize = 44;
@@ -45,6 +51,8 @@ pub struct Picture {
     pub names: Vec<Text>,
     /// Rows that are not drawn.
     pub hidden: usize,
+    /// Upgrades between rows that are drawn, which are not.
+    pub hidden_lines: usize,
 }
 
 /// A text; `y` is its middle.
@@ -129,11 +137,19 @@ impl State {
     }
 }
 
-/// Draws a graph.
+/// Draws so many rows of a graph at most, and never more than [`ROWS`].
 #[must_use]
-pub fn picture(graph: &Graph) -> Picture {
-    let left = left(graph);
-    let rows = graph.rows.len().min(ROWS);
+pub fn picture(graph: &Graph, most: usize) -> Picture {
+    let rows = drawn_rows(graph, most.min(ROWS));
+    if rows == 0 {
+        return Picture { hidden: graph.rows.len(), ..Picture::default() };
+    }
+    let left = left(graph, rows);
+    let is_drawn = |edge: &&Edge| {
+        let ends = [edge.to, edge.from].map(|end| graph.nodes.get(end));
+        ends.iter().all(|end| end.is_some_and(|node| node.row < rows))
+    };
+    let edges = || graph.edges.iter().filter(is_drawn);
     let lanes = graph.lanes.iter().enumerate().map(|(number, lane)| Text {
         x: left + lane.x * COLUMN,
         y: TOP / 2,
@@ -145,18 +161,38 @@ pub fn picture(graph: &Graph) -> Picture {
         width: left + graph.width() * COLUMN + MARGIN,
         height: TOP + rows * ROW + MARGIN,
         lanes: lanes.collect(),
-        lines: graph.edges.iter().filter_map(|edge| line(graph, edge, left)).take(LINES).collect(),
+        lines: edges().take(LINES).filter_map(|edge| line(graph, edge, left)).collect(),
         dots: nodes.map(|node| dot(graph, node, left)).collect(),
         names: names
             .map(|(number, row)| Text { x: MARGIN, y: y(number), text: name(row) })
             .collect(),
         hidden: graph.rows.len() - rows,
+        hidden_lines: edges().count().saturating_sub(LINES),
     }
 }
 
+/// As many rows as fit into a picture, from the newest one.
+fn drawn_rows(graph: &Graph, most: usize) -> usize {
+    if graph.lanes.len() > LANES {
+        return 0;
+    }
+    let mut counts = vec![0; graph.rows.len().min(most)];
+    for node in &graph.nodes {
+        if let Some(count) = counts.get_mut(node.row) {
+            *count += 1;
+        }
+    }
+    let mut dots = 0;
+    let fits = |count: &&usize| {
+        dots += **count;
+        dots <= DOTS
+    };
+    counts.iter().take_while(fits).count()
+}
+
 /// Where the first lane is.
-fn left(graph: &Graph) -> usize {
-    let widest = graph.rows.iter().take(ROWS).map(|row| name(row).chars().count()).max();
+fn left(graph: &Graph, rows: usize) -> usize {
+    let widest = graph.rows.iter().take(rows).map(|row| name(row).chars().count()).max();
     2 * MARGIN + widest.unwrap_or_default() * CHARACTER
 }
 
@@ -201,12 +237,9 @@ fn dot(graph: &Graph, node: &Node, left: usize) -> Dot {
     }
 }
 
-/// None where one of its ends is not drawn.
+/// None where one of its ends is not there.
 fn line(graph: &Graph, edge: &Edge, left: usize) -> Option<Line> {
     let (to, from) = (graph.nodes.get(edge.to)?, graph.nodes.get(edge.from)?);
-    if to.row.max(from.row) >= ROWS {
-        return None;
-    }
     let (at, top, bottom) = (x(graph, to, left), y(to.row), y(from.row));
     let beside = at + edge.track * COLUMN;
     let path = match edge.track {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry};
 use olm_types::version::Range;
+use rstest::rstest;
 
 use super::*;
 
@@ -169,7 +170,7 @@ fn a_large_channel_is_bounded() {
 
 /// A picture as text: a line for each shape.
 fn shapes(graph: &Graph) -> String {
-    let drawn = picture::picture(graph);
+    let drawn = picture::picture(graph, picture::ROWS);
     let mut text = format!("{} x {}\n", drawn.width, drawn.height);
     let lanes = drawn.lanes.iter().map(|one| format!("lane {} at {},{}", one.text, one.x, one.y));
     let names = drawn.names.iter().map(|one| format!("{} at {},{}", one.text, one.x, one.y));
@@ -227,11 +228,32 @@ other at 86,90: a.v1 in channel fast
 fn a_large_picture_is_bounded_and_long_names_are_cut() {
     let entries: Vec<Arc<Entry>> =
         (1..=1_000).map(|number| entry(&format!("stable {number}^<9000.0.0"))).collect();
-    let drawn = picture::picture(&graph(&entries, None, None));
+    let drawn = picture::picture(&graph(&entries, None, None), picture::ROWS);
     assert_eq!((drawn.names.len(), drawn.hidden), (picture::ROWS, 1_000 - picture::ROWS));
-    assert!(drawn.lines.len() <= 600 && drawn.dots.len() == picture::ROWS);
+    assert_eq!((drawn.lines.len(), drawn.dots.len()), (picture::LINES, picture::ROWS));
+    assert!(drawn.hidden_lines > 0, "{}", drawn.hidden_lines);
     let long = "1".repeat(200);
-    let drawn = picture::picture(&laid_out(&[&format!("stable {long}")], None));
+    let drawn = picture::picture(&laid_out(&[&format!("stable {long}")], None), 10);
     assert!(drawn.width < 500 && drawn.names[0].text.ends_with('…'), "{drawn:?}");
-    assert_eq!(picture::picture(&Graph::default()).dots, []);
+    assert_eq!(picture::picture(&Graph::default(), 10).dots, []);
+}
+
+#[rstest]
+#[case::three_channels(3, 200, 40)]
+#[case::as_many_as_fit(40, 10, 3)]
+#[case::more_than_fit(41, 10, 0)]
+#[case::thousands(2_000, 20, 0)]
+fn a_picture_of_many_channels_has_fewer_rows(
+    #[case] channels: usize,
+    #[case] bundles: usize,
+    #[case] rows: usize,
+) {
+    let entries: Vec<Arc<Entry>> = (0..channels)
+        .flat_map(|channel| (1..=bundles).map(move |number| (channel, number)))
+        .map(|(channel, number)| entry(&format!("c{channel} {number}")))
+        .collect();
+    let drawn = picture::picture(&graph(&entries, None, None), picture::ROWS);
+    assert_eq!((drawn.names.len(), drawn.hidden), (rows, bundles - rows));
+    assert_eq!(drawn.dots.len(), rows * channels);
+    assert!(drawn.dots.len() <= picture::DOTS);
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use olm_testkit::browser;
 use olm_testkit::progress::Progress;
 
 /// Set to 1, it allows what `--install` allows.
@@ -63,6 +64,19 @@ pub fn install(packages: &[&str], progress: &Progress) -> Result<()> {
     let started = SERVICES.into_iter().filter(|name| !before.contains(name));
     started.filter(|name| packages.contains(name)).for_each(|name| end(name, progress));
     Ok(())
+}
+
+/// Installs the browser of scenarios, where there is none and this process may install one.
+///
+/// # Errors
+///
+/// Those of [`install`].
+pub fn install_browser(progress: &Progress) -> Result<()> {
+    let packages = browser::missing_packages();
+    match allowed() && is_root() && !packages.is_empty() {
+        true => install(&packages, progress),
+        false => Ok(()),
+    }
 }
 
 fn apt(action: &str, packages: &[&str]) -> Result<()> {

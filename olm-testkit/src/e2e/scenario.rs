@@ -50,6 +50,18 @@ pub enum Need {
     Kubectl,
     /// Nodes are simulated, so that a scenario may report in a kubelet's place.
     Simulation,
+    /// A browser on this machine.
+    Browser,
+    /// axe-core, which finds what keeps users out of a page.
+    Axe,
+}
+
+impl Need {
+    /// Whether it is about the machine on which scenarios are played, and not about the cluster.
+    #[must_use]
+    pub const fn is_of_the_machine(self) -> bool {
+        matches!(self, Self::Browser | Self::Axe)
+    }
 }
 
 /// A scenario that needs nothing and disturbs no other.

@@ -63,6 +63,10 @@ const CORPUS: &str = "api::every_csv_of_the_corpus_is_accepted";
 /// Needs a registry of images.
 const HOSTED: &str = "replicas::hosted";
 
+/// Scenarios that take longer than a run may, beside others about the same: `cargo xtask e2e` plays them, and this
+/// program where they are asked for by their names.
+const ON_REQUEST: [&str; 2] = ["console::accessible", "console::users"];
+
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let catalogs = match tempfile::tempdir() {
@@ -215,23 +219,34 @@ fn escalation(v0: &Arc<Environment>, strict: &Arc<Environment>) -> Vec<Trial> {
     tenancy::escalation::WAYS.iter().flat_map(both).collect()
 }
 
-/// Whether a simulated node is enough for a scenario. All others are played on a real one, and counted
-/// there, by `cargo xtask e2e --cluster real --needs-node`.
+/// Whether a simulated node is enough for a scenario, and it is one of every run. Those that need a real one are
+/// played there, and counted, by `cargo xtask e2e --cluster real --needs-node`.
 fn is_for_a_simulated_node(scenario: &Scenario) -> bool {
+    if ON_REQUEST.contains(&scenario.name) && !only::names(scenario.name) {
+        return false;
+    }
     let facts = local::facts();
-    scenario.needs.iter().all(|need| facts.lacks(*need).is_none())
+    let mut of_a_node = scenario.needs.iter().filter(|need| !need.is_of_the_machine());
+    of_a_node.all(|need| facts.lacks(*need).is_none())
 }
 
 /// A scenario of the library.
 fn shared(environment: &Arc<Environment>, scenario: Scenario) -> Trial {
     let environment = Arc::clone(environment);
     let name = scenario.name;
-    Trial::test(name, move || {
+    let facts = local::facts();
+    let mut of_the_machine = scenario.needs.iter().filter(|need| need.is_of_the_machine());
+    let lacking = of_the_machine.find_map(|need| facts.lacks(*need));
+    if let Some(reason) = &lacking {
+        println!("ignored: {name}: {reason}");
+    }
+    let trial = Trial::test(name, move || {
         let _place = schedule::enter(name);
         let played = environment
             .run(|provider| async move { runner::play(&provider, &scenario, None).await });
         played.map_err(|error| failed(name, &error))
-    })
+    });
+    trial.with_ignored_flag(lacking.is_some())
 }
 
 /// A scenario with a namespace named after it.

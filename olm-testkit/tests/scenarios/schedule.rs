@@ -25,6 +25,8 @@ const LANES: &[(&str, &str)] = &[
     ("faults::", "faults"),
     // Two operators that are replaced, or get a second program beside them.
     ("rolling::", "replaced operators"),
+    // A browser, which takes as many processors as there are.
+    ("console::", "browser"),
     // What takes much memory of catalog-operator, which each of them looks at.
     ("hostile::", "memory"),
     // Catalogs that all namespaces of a cluster see, or the lack of any, or of any change of them: the statuses
@@ -49,6 +51,9 @@ const SECONDS: &[(&str, u32)] = &[
     ("kubectl_olm::plan", 120),
     ("kubectl_olm::console_acts", 100),
     ("doctor::findings", 130),
+    ("console::attacks", 100),
+    ("console::look", 60),
+    ("console::whole_way", 100),
     ("approval::each_its_own", 60),
     ("approval::paused", 30),
     ("approval::pairs", 90),

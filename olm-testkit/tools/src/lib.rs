@@ -10,6 +10,7 @@
 //! This crate depends on next to nothing, so that a command can start such a build while the rest of
 //! the workspace still compiles. Nothing here is global: everything may be called from any thread.
 
+mod axe;
 mod cache;
 mod compile;
 mod go;
@@ -22,6 +23,7 @@ mod progress;
 mod run;
 pub mod times;
 
+pub use axe::AxeCore;
 pub use cache::{cache_dir, lock};
 pub use go::go;
 pub use helm::Helm;

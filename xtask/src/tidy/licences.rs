@@ -9,9 +9,13 @@ use super::Workspace;
 /// Packages under a licence that is not on the list.
 pub(super) fn unlisted(workspace: &Workspace) -> Result<Vec<String>> {
     let deny = workspace.files.iter().find(|file| file.path == "deny.toml");
-    let allowed = allowed(&deny.context("deny.toml is missing")?.text);
+    let deny = &deny.context("deny.toml is missing")?.text;
+    let (everywhere, exceptions) = (allowed(deny), exceptions(deny));
     let mut found = Vec::new();
     for package in workspace.packages.values() {
+        let own = exceptions.iter().filter(|(name, _)| *name == package.name);
+        let own = own.flat_map(|(_, licences)| licences.iter().copied());
+        let allowed: Vec<&str> = everywhere.iter().copied().chain(own).collect();
         match &package.license {
             Some(expression) if accepts(expression, &allowed) => {}
             Some(expression) => found.push(format!("{}: {expression}", package.name)),
@@ -26,6 +30,17 @@ fn allowed(deny: &str) -> Vec<&str> {
     let list = deny.split_once("allow = [").and_then(|(_, rest)| rest.split_once(']'));
     let quoted = list.map_or("", |(list, _)| list).split('"');
     quoted.skip(1).step_by(2).collect()
+}
+
+/// Crates that `exceptions` names, one a line, each with what else it may be under.
+fn exceptions(deny: &str) -> Vec<(&str, Vec<&str>)> {
+    let list = deny.split_once("exceptions = [").map_or("", |(_, rest)| rest);
+    let lines = list.lines().take_while(|line| *line != "]");
+    let named = lines.filter_map(|line| {
+        let (_, name) = line.split_once("crate = \"")?;
+        Some((name.split('"').next()?, allowed(line)))
+    });
+    named.collect()
 }
 
 /// Whether some choice that an SPDX expression offers consists of listed licences.
@@ -101,5 +116,14 @@ mod tests {
         assert!(!accepts("Apache-2.0 WITH LLVM-exception"));
         assert!(!accepts("(MIT"));
         assert!(!accepts(""));
+    }
+
+    #[test]
+    fn an_exception_is_for_one_crate() {
+        let deny = "allow = [\n  \"MIT\",\n]\nexceptions = [\n  # Why.\n  \
+                    { allow = [\"MPL-2.0\"], crate = \"driver\" },\n]\n[bans]\n";
+        assert_eq!(allowed(deny), ["MIT"]);
+        assert_eq!(exceptions(deny), [("driver", vec!["MPL-2.0"])]);
+        assert!(exceptions("allow = [\"MIT\"]\n").is_empty());
     }
 }

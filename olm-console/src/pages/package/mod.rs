@@ -5,20 +5,38 @@ mod drawing;
 use askama::Template;
 use axum::response::Response;
 use olm_client::package::{Asking, Named, in_cluster, upgrades};
-use olm_plan::details::{BundleDetails, Details};
+use olm_plan::details::{BundleDetails, ChannelDetails, Details};
 use olm_plan::preview::permissions::right;
+use olm_plan::search::PackageRow;
 
+use super::bounds::{Budget, short};
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
 use crate::markdown::markup;
 use drawing::{Drawing, drawing};
 
-/// Versions of a channel that are shown.
+/// Versions of all channels together that are shown.
 const VERSIONS: usize = 60;
+
+/// Versions of a channel that are shown at least, where there are many channels.
+const FEW: usize = 3;
+
+/// Channels that are shown, the default one first.
+const CHANNELS: usize = 40;
+
+/// Bytes of them, and of markup around each version.
+const LINKS: usize = 14 * 1024;
+const MARKUP: usize = 40;
 
 /// Lines of one fact that are shown.
 const LINES: usize = 100;
+
+/// Bytes of all facts together.
+const FACTS: usize = 16 * 1024;
+
+/// Characters of names and of what an author says in a line.
+const LINE: usize = 300;
 
 #[derive(Template)]
 #[template(path = "package.html")]
@@ -30,6 +48,7 @@ struct Package {
     readme: String,
     installed: String,
     channels: Vec<Channel>,
+    more_channels: usize,
     facts: Vec<Fact>,
     drawing: Option<Drawing>,
     no_drawing: Option<Failure>,
@@ -71,7 +90,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         .flag("--channel", asked.channel)
         .flag("--version", asked.version);
     let reading = &visit.desk.console.reading;
-    let details = match in_cluster(&visit.cluster, asked, reading).await {
+    let mut details = match in_cluster(&visit.cluster, asked, reading).await {
         Ok(details) => details,
         Err(error) => {
             let frame = visit.frame(Page::Package, asked.package, &command);
@@ -79,11 +98,13 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         }
     };
     let catalog = details.row.catalog.clone();
+    let page = given(&visit.params.page).and_then(|page| page.parse().ok()).unwrap_or(1);
     let from = Asking { package: asked.package, source: Some(&catalog), ..Asking::default() };
     let (drawing, no_drawing) = match upgrades(&visit.cluster, from, &reading.sources).await {
-        Ok(found) => (Some(drawing(&found, visit.home())), None),
+        Ok(found) => (Some(drawing(&found, visit.home(), page)), None),
         Err(error) => (None, Some(Failure::of(&error))),
     };
+    shorten(&mut details.row);
     let row = &details.row;
     let title = if row.display_name.is_empty() { &row.name } else { &row.display_name };
     html(&Package {
@@ -92,7 +113,8 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         install: install_url(visit.home(), &details, asked.version.is_some()),
         readme: markup(&details.description),
         installed: row.installed.join(", "),
-        channels: channels(&details, visit.home()),
+        channels: channels(&details.channels, &details.row, &details.bundle, visit.home()),
+        more_channels: details.channels.len().saturating_sub(CHANNELS),
         facts: facts(&details.bundle),
         details,
         drawing,
@@ -114,6 +136,14 @@ fn install_url(home: &str, details: &Details, is_version_named: bool) -> String 
     url("/install", &params)
 }
 
+/// What an author says in a line is one.
+fn shorten(row: &mut PackageRow) {
+    for text in [&mut row.display_name, &mut row.provider, &mut row.capabilities] {
+        *text = short(text, LINE);
+    }
+    row.deprecated = row.deprecated.as_deref().map(|why| short(why, LINE));
+}
+
 /// The address of a version of a package.
 fn version_url(home: &str, package: &str, catalog: &str, channel: &str, csv: &str) -> String {
     let params = [
@@ -126,26 +156,33 @@ fn version_url(home: &str, package: &str, catalog: &str, channel: &str, csv: &st
     url("/package", &params)
 }
 
-fn channels(details: &Details, home: &str) -> Vec<Channel> {
-    let (row, bundle) = (&details.row, &details.bundle);
-    let all = details.channels.iter().map(|channel| Channel {
-        name: channel.name.clone(),
-        is_default: channel.is_default,
-        deprecated: channel.deprecated.clone(),
-        versions: channel
-            .versions
-            .iter()
-            .take(VERSIONS)
-            .map(|one| Version {
-                text: if one.version.is_empty() { &one.csv } else { &one.version }.clone(),
-                url: version_url(home, &row.name, &row.catalog, &channel.name, &one.csv),
-                deprecated: one.deprecated.is_some(),
-                is_chosen: one.csv == bundle.csv && channel.name == bundle.channel,
-            })
-            .collect(),
-        more: channel.versions.len().saturating_sub(VERSIONS),
-    });
-    all.collect()
+fn channels(
+    all: &[ChannelDetails],
+    row: &PackageRow,
+    bundle: &BundleDetails,
+    home: &str,
+) -> Vec<Channel> {
+    let shown = all.len().clamp(1, CHANNELS);
+    let each = (VERSIONS / shown).max(FEW);
+    let mut budget = Budget::new(LINKS);
+    let channel = |channel: &ChannelDetails| -> Channel {
+        let versions = channel.versions.iter().take(each).map(|one| Version {
+            text: short(if one.version.is_empty() { &one.csv } else { &one.version }, LINE),
+            url: version_url(home, &row.name, &row.catalog, &channel.name, &one.csv),
+            deprecated: one.deprecated.is_some(),
+            is_chosen: one.csv == bundle.csv && channel.name == bundle.channel,
+        });
+        let versions: Vec<Version> =
+            versions.filter(|one| budget.holds(MARKUP, &[&one.text, &one.url])).collect();
+        Channel {
+            name: short(&channel.name, LINE),
+            is_default: channel.is_default,
+            deprecated: channel.deprecated.as_deref().map(|why| short(why, LINE)),
+            more: channel.versions.len().saturating_sub(versions.len()),
+            versions,
+        }
+    };
+    all.iter().take(CHANNELS).map(channel).collect()
 }
 
 /// What is not said is left out; what would be said by something that was not read is unknown.
@@ -173,17 +210,24 @@ fn facts(bundle: &BundleDetails) -> Vec<Fact> {
     let shown = facts.into_iter().filter(|(_, lines)| {
         lines.as_ref().is_none_or(|lines| lines.iter().any(|line| !line.is_empty()))
     });
-    shown.map(|(title, lines)| fact(title, lines)).collect()
+    let mut budget = Budget::new(FACTS);
+    shown.map(|(title, lines)| fact(title, lines, &mut budget)).collect()
 }
 
-fn fact(title: &'static str, lines: Option<Vec<String>>) -> Fact {
-    let more = lines.as_ref().map_or(0, |lines| lines.len().saturating_sub(LINES));
-    let lines = lines.map(|lines| lines.into_iter().take(LINES).collect());
+fn fact(title: &'static str, lines: Option<Vec<String>>, budget: &mut Budget) -> Fact {
+    let all = lines.as_ref().map_or(0, Vec::len);
+    let lines: Option<Vec<String>> = lines.map(|lines| {
+        let lines = lines.iter().take(LINES).map(|line| short(line, LINE));
+        lines.filter(|line| budget.holds(MARKUP, &[line])).collect()
+    });
+    let more = lines.as_ref().map_or(0, |lines| all - lines.len());
     Fact { title, lines, more }
 }
 
 #[cfg(test)]
 mod tests {
+    use olm_plan::details::VersionDetails;
+
     use super::*;
 
     #[test]
@@ -203,5 +247,36 @@ mod tests {
             ("Images", true, 2),
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn facts_and_channels_have_a_budget() {
+        let line = "<".repeat(LINE);
+        let bundle = BundleDetails {
+            install_modes: vec![line.clone(); LINES],
+            images: vec!["i".to_owned()],
+            ..BundleDetails::default()
+        };
+        let facts = facts(&bundle);
+        let lines = facts[0].lines.as_ref().unwrap();
+        assert!(lines.len() * LINE * 5 <= FACTS && facts[0].more == LINES - lines.len());
+        let version = VersionDetails { csv: line, version: String::new(), deprecated: None };
+        let channel = |number: usize| ChannelDetails {
+            name: format!("c{number}"),
+            is_default: false,
+            head: String::new(),
+            deprecated: None,
+            versions: vec![version.clone(); 9],
+        };
+        let all: Vec<ChannelDetails> = (0..500).map(channel).collect();
+        let mut row = crate::pages::catalog::tests::row("kettle", "tea");
+        row.display_name = "W".repeat(20_000);
+        shorten(&mut row);
+        assert_eq!(row.display_name.chars().count(), LINE + 1);
+        let channels = channels(&all, &row, &bundle, "team");
+        assert_eq!(channels.len(), CHANNELS);
+        let shown: usize = channels.iter().map(|one| one.versions.len()).sum();
+        assert!(shown > 0 && shown * LINE * 5 <= LINKS, "{shown}");
+        assert_eq!(channels[CHANNELS - 1].more, 9);
     }
 }

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use kube::Client;
 
 use super::Need;
+use crate::browser;
 use crate::builders::CatalogDir;
 use crate::registry::Registry;
 use crate::stand_in::{Server, StandIn};
@@ -110,6 +111,8 @@ impl Facts {
                 self.no_containers.is_none(),
                 "kubelets report themselves, and overwrite what a scenario reports",
             ),
+            Need::Browser => browser::missing(),
+            Need::Axe => browser::missing_axe(),
         }
     }
 }

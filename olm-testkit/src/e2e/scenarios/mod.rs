@@ -6,6 +6,7 @@ mod capacity;
 mod catalog_images;
 mod catalogs;
 mod changed_operator;
+mod console;
 mod dependencies;
 mod doctor;
 mod gitops;
@@ -55,6 +56,7 @@ pub fn all() -> Vec<Scenario> {
         servers::all(),
         tools::all(),
         kubectl_olm::all(),
+        console::all(),
         doctor::all(),
         bad_input::all(),
         recovery::all(),

@@ -7,6 +7,7 @@
 
 mod approval;
 mod broken;
+mod console;
 mod explain;
 mod guestbooks;
 mod install;
@@ -35,6 +36,9 @@ pub struct Arguments {
     /// Leaves cluster and operators running and says how to use them
     #[arg(long)]
     keep: bool,
+    /// Opens the console of the demo's namespace at the end, until Ctrl-C
+    #[arg(long)]
+    console: bool,
     /// What plays the cluster
     #[arg(long, value_enum, default_value_t)]
     cluster: Backend,
@@ -52,7 +56,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let setup = Setup::set(&timeline, arguments, &binaries).await?;
         let played = play(&timeline, &setup).await;
         // A dead operator explains a failure better than what was waited for.
-        let played = setup.fixture.check().and(played);
+        let mut played = setup.fixture.check().and(played);
+        if arguments.console && played.is_ok() {
+            played = console::stay_open(&timeline, &setup).await;
+        }
         setup.leave(&timeline, arguments.keep).await.and(played)
     })
 }

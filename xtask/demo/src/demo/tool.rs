@@ -52,21 +52,27 @@ impl<'a> Tool<'a> {
     }
 
     async fn prints(&self, words: &[&str]) -> Result<String> {
-        let mut command = Command::new(self.setup.fixture.binaries.program("kubectl-olm"));
-        command.arg("--kubeconfig").arg(&self.setup.fixture.kubeconfig);
-        command.args(["-n", self.namespace]).args(words);
-        if words.first() == Some(&"plan") {
-            // Its catalog is a process beside the cluster, which nothing in the cluster leads to.
-            let address = self.setup.fixture.address()?;
-            command.args(["--olm-namespace", OLM_NAMESPACE, "--catalog"]);
-            command.arg(format!("{OLM_NAMESPACE}/{CATALOG}={address}"));
-        }
-        let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await;
+        let output = self.command(words)?.kill_on_drop(true).output().await;
         let output = output.context("cannot run kubectl olm")?;
         if !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);
             bail!("kubectl olm {}: {errors}", words.join(" "));
         }
         String::from_utf8(output.stdout).context("kubectl olm prints no text")
+    }
+
+    /// A command with what it is given on this cluster.
+    pub(super) fn command(&self, words: &[&str]) -> Result<Command> {
+        let mut command = Command::new(self.setup.fixture.binaries.program("kubectl-olm"));
+        command.arg("--kubeconfig").arg(&self.setup.fixture.kubeconfig);
+        command.args(["-n", self.namespace]).args(words);
+        if matches!(words.first(), Some(&("plan" | "console"))) {
+            // Its catalog is a process beside the cluster, which nothing in the cluster leads to.
+            let address = self.setup.fixture.address()?;
+            command.args(["--olm-namespace", OLM_NAMESPACE, "--catalog"]);
+            command.arg(format!("{OLM_NAMESPACE}/{CATALOG}={address}"));
+        }
+        command.stdin(Stdio::null());
+        Ok(command)
     }
 }

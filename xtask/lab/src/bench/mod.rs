@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: figures of the project, each with the command that gives it.
 
 mod catalog;
+mod console;
 mod failover;
 mod hosted;
 mod install;
@@ -42,6 +43,8 @@ enum Subject {
         /// A folder with a file-based catalog; by default a small one of the tests
         dir: Option<PathBuf>,
     },
+    /// The console: time of its pages, their size, memory, each beside its limit
+    Console(console::Arguments),
     /// Snapshots in the catalog operator: memory held, time to load one again
     Snapshots {
         /// Folders with file-based catalogs
@@ -115,6 +118,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Subject::Snapshots { folders } => snapshots::run(arguments.release, folders),
         Subject::Packages { folders } => {
             let measure = async |fixture: &Fixture| packages::run(fixture, folders).await;
+            within_limits(&on_a_cluster(arguments, measure)?)
+        }
+        Subject::Console(of) => {
+            let measure = async |fixture: &Fixture| console::run(fixture, of).await;
             within_limits(&on_a_cluster(arguments, measure)?)
         }
         Subject::Failover { count } => {

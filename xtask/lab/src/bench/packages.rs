@@ -78,7 +78,7 @@ async fn requests(client: &Client, table: &mut Table) -> Result<()> {
 }
 
 /// Each folder as a CatalogSource; the servers run until they are dropped.
-async fn serve(fixture: &Fixture, folders: &[PathBuf]) -> Result<Vec<Running>> {
+pub(super) async fn serve(fixture: &Fixture, folders: &[PathBuf]) -> Result<Vec<Running>> {
     let catalogs: Api<CatalogSource> = Api::namespaced(fixture.client.clone(), OLM_NAMESPACE);
     let mut registries = Vec::new();
     for (number, folder) in folders.iter().enumerate() {
@@ -94,7 +94,7 @@ async fn serve(fixture: &Fixture, folders: &[PathBuf]) -> Result<Vec<Running>> {
 
 /// Starts the operator and waits until `part` of its state knows so many catalogs; also gives the
 /// state and its memory in MB.
-async fn started(
+pub(super) async fn started(
     fixture: &Fixture,
     log: &str,
     address: &str,

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use olm_rig::RealCluster;
+use olm_rig::{RealCluster, debian};
 use olm_testkit::cluster::ClusterBackend;
 use olm_testkit::cluster::current::CurrentCluster;
 use olm_testkit::cluster::kind::KindCluster;
-use olm_testkit::e2e::Provider;
 use olm_testkit::e2e::figures::Figure;
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::e2e::provider::v0::V0;
+use olm_testkit::e2e::{Need, Provider, Scenario};
 use olm_testkit::fixture::Places;
 use olm_testkit::peer::OlmV0;
 use olm_testkit::progress::Progress;
@@ -44,6 +44,18 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<()> {
     match arguments.cluster {
         Cluster::Real => real_node()?.prepare_machine(),
         _ => Ok(()),
+    }
+}
+
+/// Installs a browser where a scenario needs one, there is none, and `OLM_INSTALL_PACKAGES=1` allows it. Without
+/// one, those scenarios are counted as not run.
+pub(super) fn prepare_browser(selected: &[Scenario]) {
+    let progress = Progress::to_stderr();
+    let mut needs = selected.iter().flat_map(|scenario| &scenario.needs);
+    if needs.any(|need| *need == Need::Browser)
+        && let Err(error) = debian::install_browser(&progress)
+    {
+        progress.step(format!("no browser can be installed: {error:#}"));
     }
 }
 

@@ -57,7 +57,7 @@ pub struct Arguments {
     /// Begins the scenarios that run alone when the standard input has ended
     #[arg(long)]
     alone_on_request: bool,
-    /// Gets what a real node needs on this machine and may be got here, and plays nothing
+    /// Gets what the cluster and the scenarios need on this machine and may be got here, and plays nothing
     #[arg(long)]
     prepare: bool,
     /// The image that test operators run; built from this checkout without it
@@ -102,6 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         output::list(&selected);
         return Ok(());
     }
+    clusters::prepare_browser(&selected);
     if let Err(reason) = clusters::prepare(arguments) {
         if !arguments.or_skip && !arguments.prepare {
             return Err(reason);
@@ -128,7 +129,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// Whether a simulated node is not enough for a scenario.
 fn lacks_something(scenario: &Scenario) -> bool {
     let simulated = local::facts();
-    scenario.needs.iter().any(|need| simulated.lacks(*need).is_some())
+    let mut of_a_node = scenario.needs.iter().filter(|need| !need.is_of_the_machine());
+    of_a_node.any(|need| simulated.lacks(*need).is_some())
 }
 
 impl Arguments {

@@ -24,8 +24,8 @@ use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 pub(crate) use program::Program;
 
-const OLD: &str = "kettle.v1.0.0";
-const NEW: &str = "kettle.v1.1.0";
+pub(super) const OLD: &str = "kettle.v1.0.0";
+pub(super) const NEW: &str = "kettle.v1.1.0";
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
@@ -242,7 +242,7 @@ async fn waiting(ctx: &TestContext) -> Result<()> {
 }
 
 /// Two versions, and a Manual Subscription that starts with the first.
-async fn subscribe(ctx: &TestContext) -> Result<()> {
+pub(super) async fn subscribe(ctx: &TestContext) -> Result<()> {
     let kind = kettles(ctx);
     let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)];
     ensure!(versions[1].name() == NEW, "the versions have other names");
@@ -254,7 +254,7 @@ async fn subscribe(ctx: &TestContext) -> Result<()> {
 }
 
 /// Waits until the plan of the Subscription waits for approval.
-async fn waiting_plan(ctx: &TestContext, name: &str) -> Result<InstallPlan> {
+pub(super) async fn waiting_plan(ctx: &TestContext, name: &str) -> Result<InstallPlan> {
     let points = |subscription: &Subscription| {
         subscription.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
     };

@@ -1,0 +1,42 @@
+//! What keeps users out of a page, as far as axe-core finds it.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+
+use super::kitchen::{FORMS, Kitchen, PAGES};
+use super::opened::Opened;
+use crate::browser::Scheme;
+use crate::e2e::TestContext;
+use crate::e2e::scenarios::Program;
+
+/// Pages beside those with something on them.
+const OTHERS: [&str; 4] = [
+    "/catalog?q=nothing",
+    "/package?name=none",
+    "/operator?name=none",
+    "/installed?namespace=kube-public",
+];
+
+/// A page that breaks a rule, without which a silent tool would pass for a good page.
+const BROKEN: &str = "document.documentElement.removeAttribute('lang');";
+
+/// Nothing is found on any page.
+pub(super) async fn check(ctx: Arc<TestContext>) -> Result<()> {
+    let program = Program::new(&ctx).await?;
+    let kitchen = Kitchen::set_up(&ctx).await?;
+    let opened = Opened::start(&program, &kitchen.flags()).await?;
+    let browser = &opened.browser;
+    for scheme in Scheme::ALL {
+        browser.prefer(scheme).await?;
+        for path in PAGES.iter().chain(&FORMS).map(|(_, path)| *path).chain(OTHERS) {
+            opened.open(path).await?;
+            let found = browser.accessibility().await?;
+            ensure!(found.is_empty(), "{path}, {}: {found:#?}", scheme.as_str());
+        }
+    }
+    browser.run(BROKEN).await?;
+    let found = browser.accessibility().await?;
+    ensure!(found.iter().any(|one| one.starts_with("html-has-lang")), "it finds {found:?}");
+    Ok(())
+}

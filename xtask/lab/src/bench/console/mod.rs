@@ -1,0 +1,207 @@
+//! `cargo xtask bench console`: how soon pages of the console are there, how large they are, and what it holds in
+//! memory.
+//!
+//! Catalogs are served as in [`super::packages`]; namespaces have a Subscription each, and nothing acts on them.
+//!
+//! - `asked`: a console, and connections to it.
+
+mod asked;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::Client;
+use kube::api::{Api, ListParams, PostParams};
+use olm_testkit::fixture::Fixture;
+use olm_testkit::operators::OLM_NAMESPACE;
+use olm_testkit::{builders, packages as api};
+use olm_types::api::{CatalogSource, PackageManifest, Subscription};
+
+use super::packages;
+use crate::scale::table::{Table, percentile};
+use asked::{Connection, Console};
+
+/// Most of each figure: milliseconds, kilobytes of 1,024 bytes, megabytes.
+const FIRST: f64 = 100.0;
+const SEARCH: f64 = 20.0;
+const PAGE: f64 = 150.0;
+const MEMORY: f64 = 40.0;
+
+/// How often a page is asked for.
+const TIMES: usize = 50;
+
+/// Connections that stay open, as many as there may be sessions.
+const SESSIONS: usize = 50;
+
+/// Requests to the API server side by side.
+const AT_ONCE: usize = 16;
+
+/// Packages whose pages are weighed: those with the most versions in channels.
+const LARGEST: usize = 25;
+
+/// What users type.
+const WORDS: [&str; 5] = ["database", "a", "kafka", "monitoring", "no-such-package"];
+
+/// Arguments of the command.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Folders with file-based catalogs; by default those that lie in the folder that OLM_CORPUS names
+    catalogs: Vec<PathBuf>,
+    /// Namespaces with a Subscription
+    #[arg(long, default_value_t = 1000)]
+    namespaces: usize,
+}
+
+impl Arguments {
+    /// The folders.
+    fn folders(&self) -> Result<Vec<PathBuf>> {
+        if !self.catalogs.is_empty() {
+            return Ok(self.catalogs.clone());
+        }
+        let corpus = std::env::var_os("OLM_CORPUS").context(
+            "name the folders of catalogs, or set OLM_CORPUS to a folder that they lie in",
+        )?;
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&corpus).context("cannot read the folder of OLM_CORPUS")? {
+            let path = entry?.path();
+            found.extend(path.is_dir().then_some(path));
+        }
+        found.sort();
+        ensure!(!found.is_empty(), "there is no catalog in the folder of OLM_CORPUS");
+        Ok(found)
+    }
+}
+
+/// Measures.
+pub(super) async fn run(fixture: &Fixture, arguments: &Arguments) -> Result<Table> {
+    let folders = arguments.folders()?;
+    let client = &fixture.client;
+    let _registries = packages::serve(fixture, &folders).await?;
+    api::announce(client).await?;
+    let address = api::address(client).await?.to_string();
+    let (operator, ..) =
+        packages::started(fixture, "console", &address, "packages", folders.len()).await?;
+    api::until_available(client).await?;
+    let names = fill(client, arguments.namespaces).await?;
+    let mut table = Table::default();
+    table.free("namespaces", names.len().to_string());
+    speed(fixture, &mut table).await?;
+    size(fixture, &mut table).await?;
+    memory(fixture, &names, &mut table).await?;
+    operator.stop();
+    Ok(table)
+}
+
+/// Namespaces, each with a Subscription; their names.
+async fn fill(client: &Client, count: usize) -> Result<Vec<String>> {
+    let names: Vec<String> = (0..count).map(|number| format!("bench-{number}")).collect();
+    let made = stream::iter(&names).map(|name| async move {
+        let namespaces: Api<Namespace> = Api::all(client.clone());
+        let namespace = builders::namespace(name);
+        namespaces.create(&PostParams::default(), &namespace).await.context("no namespace")?;
+        let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), name);
+        let mut subscription = builders::subscription(OLM_NAMESPACE, "bench", "", "bench-0");
+        subscription.metadata.namespace = Some(name.clone());
+        let made = subscriptions.create(&PostParams::default(), &subscription).await;
+        made.map(drop).context("no Subscription")
+    });
+    made.buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+    Ok(names)
+}
+
+/// The first page and searches, of a console that has read the packages once.
+async fn speed(fixture: &Fixture, table: &mut Table) -> Result<()> {
+    let console = Console::start(fixture, &[]).await?;
+    let mut connection = Connection::open(&console).await?;
+    let begun = connection.time("/catalog").await?;
+    table.free("first page, nothing read yet", format!("{:.1} ms", milliseconds(begun)));
+    let first = median(&mut connection, &["/catalog".to_owned()]).await?;
+    table.bounded("first page once packages are read, median", first, FIRST, "ms");
+    let searches = WORDS.map(|word| format!("/catalog?q={word}"));
+    let search = median(&mut connection, &searches).await?;
+    table.bounded("search of all catalogs, median", search, SEARCH, "ms");
+    Ok(())
+}
+
+/// The largest page of the packages with the most versions, whose graphs are read from where they are served.
+async fn size(fixture: &Fixture, table: &mut Table) -> Result<()> {
+    let catalogs: Api<CatalogSource> = Api::namespaced(fixture.client.clone(), OLM_NAMESPACE);
+    let mut flags = Vec::new();
+    for source in catalogs.list(&ListParams::default()).await? {
+        let name = source.metadata.name.unwrap_or_default();
+        let address = source.spec.address.unwrap_or_default();
+        flags.extend(["--catalog".to_owned(), format!("{OLM_NAMESPACE}/{name}={address}")]);
+    }
+    let console = Console::start(fixture, &flags).await?;
+    let mut connection = Connection::open(&console).await?;
+    let mut pages = vec!["/catalog".to_owned(), "/installed".to_owned(), "/health".to_owned()];
+    pages.extend(largest(&fixture.client).await?);
+    let mut weighed = Vec::new();
+    for page in pages {
+        let bytes = connection.get(&page).await?;
+        weighed.push((bytes, page));
+    }
+    let (bytes, page) = weighed.into_iter().max().context("no page is weighed")?;
+    table.bounded("largest page", bytes as f64 / 1024.0, PAGE, "KB");
+    table.free("which is", page);
+    Ok(())
+}
+
+/// Pages of the packages with the most versions in channels.
+async fn largest(client: &Client) -> Result<Vec<String>> {
+    let packages: Api<PackageManifest> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for package in packages.list(&ListParams::default()).await? {
+        let Some(status) = package.status else { continue };
+        let versions = status.channels.iter().map(|channel| channel.entries.len()).sum();
+        let (namespace, catalog) = (&status.catalog_source_namespace, &status.catalog_source);
+        let name = &status.package_name;
+        found.push((versions, format!("/package?name={name}&catalog={namespace}%2F{catalog}")));
+    }
+    found.sort_by(|a, b| b.cmp(a));
+    Ok(found.into_iter().take(LARGEST).map(|(_, page)| page).collect())
+}
+
+/// What it holds while many connections stay open, each of which has looked at another namespace.
+async fn memory(fixture: &Fixture, names: &[String], table: &mut Table) -> Result<()> {
+    let console = Console::start(fixture, &[]).await?;
+    table.free("memory at the start", format!("{:.1} MB", console.megabytes()?));
+    let mut first = Connection::open(&console).await?;
+    first.get("/catalog").await?;
+    let mut open = vec![first];
+    while open.len() < SESSIONS {
+        open.push(Connection::open(&console).await?);
+    }
+    for (number, connection) in open.iter_mut().enumerate() {
+        let name = names.get(number % names.len().max(1)).map_or(OLM_NAMESPACE, String::as_str);
+        for page in ["/installed", "/catalog", "/health"] {
+            connection.get(&format!("{page}?namespace={name}")).await?;
+        }
+    }
+    for (number, name) in names.iter().enumerate() {
+        let place = number % open.len();
+        let connection = open.get_mut(place).context("no connection is open")?;
+        connection.get(&format!("/installed?namespace={name}")).await?;
+    }
+    table.free("most memory so far", format!("{:.1} MB", console.peak()?));
+    table.bounded("memory with 50 connections", console.megabytes()?, MEMORY, "MB");
+    Ok(())
+}
+
+/// Milliseconds of pages that are asked for in turn.
+async fn median(connection: &mut Connection, pages: &[String]) -> Result<f64> {
+    let mut times = Vec::new();
+    for page in pages.iter().cycle().take(TIMES) {
+        times.push(connection.time(page).await?);
+    }
+    times.sort();
+    Ok(milliseconds(percentile(&times, 50)))
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
