@@ -237,6 +237,7 @@ mod tests {
             state: Mutex::new(State {
                 since: clock::now(),
                 content: None,
+                served: None,
                 resolved: None,
                 failure: None,
                 tried: false,

@@ -73,11 +73,14 @@ pub(super) async fn logged_in(ctx: Arc<TestContext>) -> Result<()> {
     expires(&ctx, &hosted, &page, &cookie).await
 }
 
+/// What is tried, its headers, the status of the answer and a part of it.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], u16, &'a str);
+
 /// No token, a wrong one, the name of another user, another name of the server, a page of another site.
 async fn refuses(hosted: &Hosted, token: &str) -> Result<()> {
     let bearer = format!("Bearer {token}");
     let with = ("authorization", bearer.as_str());
-    let cases: [(&str, &[(&str, &str)], u16, &str); 6] = [
+    let cases: [Case<'_>; 6] = [
         ("no token", &[], 401, "<h1>Log in</h1>"),
         ("a wrong token", &[("authorization", "Bearer wrong")], 401, "does not accept this token"),
         ("a user", &[with, ("x-forwarded-user", "admin")], 400, "x-forwarded-user"),

@@ -193,7 +193,7 @@ impl Gets {
     fn ends(&self) -> &'static [&'static str] {
         match self {
             Self::Nothing(_) => &[],
-            Self::AndUpgrades(ends) | Self::AndWaits(ends) => *ends,
+            Self::AndUpgrades(ends) | Self::AndWaits(ends) => ends,
         }
     }
 }
