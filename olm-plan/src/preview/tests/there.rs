@@ -139,7 +139,7 @@ fn a_group_that_is_there_stays() {
         let version = Some("1.0.0".to_owned());
         let install = Install { version, is_manual: true, ..install("kettle") };
         let install = Install { install_mode: Some(mode), ..install };
-        complete(Wanted::Install(install), &known(&[group.clone()])).notes
+        complete(Wanted::Install(install), &known(std::slice::from_ref(&group))).notes
     };
     assert_eq!(notes(Mode::AllNamespaces), Vec::<String>::new());
     let [note] = notes(Mode::OwnNamespace).try_into().unwrap();

@@ -46,12 +46,12 @@ fn waits(home: &Namespace, choices: &[&str], seconds: i64) -> Option<Unfinished>
 }
 
 #[rstest]
-#[case::a_dependency_is_to_come(|_| {}, 20, Some(40))]
-#[case::it_does_not_come(|_| {}, 60, None)]
-#[case::it_is_there(|home| there(home, "x.v1"), 20, None)]
-#[case::the_plan_failed(|home| phase(home, InstallPlanPhase::Failed), 20, None)]
+#[case::a_dependency_is_to_come(|_: &mut Namespace| {}, 20, Some(40))]
+#[case::it_does_not_come(|_: &mut Namespace| {}, 60, None)]
+#[case::it_is_there(|home: &mut Namespace| there(home, "x.v1"), 20, None)]
+#[case::the_plan_failed(|home: &mut Namespace| phase(home, InstallPlanPhase::Failed), 20, None)]
 #[case::the_plan_is_not_continued(stopped, 20, None)]
-#[case::the_plan_is_done(|home| phase(home, InstallPlanPhase::Complete), 20, None)]
+#[case::the_plan_is_done(|home: &mut Namespace| phase(home, InstallPlanPhase::Complete), 20, None)]
 #[case::the_plan_is_gone(|home: &mut Namespace| home.plans.clear(), 20, None)]
 fn the_next_version_is_planned_when_all_of_the_plan_is_there(
     #[case] change: fn(&mut Namespace),
@@ -70,7 +70,7 @@ fn the_next_version_is_planned_when_all_of_the_plan_is_there(
 #[test]
 fn another_subscription_does_not_wait() {
     let mut home = begun();
-    let other = super::parts::home(&[manual("b", "b.v1")]);
+    let other = parts::home(&[manual("b", "b.v1")]);
     home.subscriptions.extend(other.subscriptions);
     there(&mut home, "b.v1");
     assert_eq!(waits(&home, &["b.v2 of 0 for b"], 20), None);
