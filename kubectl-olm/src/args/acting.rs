@@ -117,7 +117,11 @@ pub enum DryRun {
 
 /// An approval.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Approve {
     /// The package
     pub package: String,

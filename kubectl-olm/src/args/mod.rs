@@ -225,8 +225,8 @@ mod tests {
         let root = Cli::command();
         let command = root.find_subcommand(name).unwrap();
         for flag in ["offline", "state", "flavor"] {
-            let flag = command.get_arguments().find(|one| one.get_long() == Some(flag)).unwrap();
-            assert_eq!(!flag.is_hide_set(), expected, "{name} {flag}");
+            let found = command.get_arguments().find(|one| one.get_long() == Some(flag)).unwrap();
+            assert_eq!(!found.is_hide_set(), expected, "{name} --{flag}");
         }
     }
 
