@@ -17,6 +17,9 @@ const KEPT: [&str; 7] = [
     "ownerReferences",
 ];
 
+/// An annotation that the controller of Deployments writes, some time after each change.
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
 /// The longest text of one value.
 const SHOWN: usize = 120;
 
@@ -165,8 +168,18 @@ fn as_written(object: &Value) -> Value {
     }
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         KEPT.iter().for_each(|field| drop(metadata.remove(*field)));
+        forget_revision(metadata);
     }
     object
+}
+
+fn forget_revision(metadata: &mut serde_json::Map<String, Value>) {
+    let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if annotations.remove(REVISION).is_some() && annotations.is_empty() {
+        metadata.remove("annotations");
+    }
 }
 
 /// The same for eyes: values of Secrets are not shown.
@@ -246,6 +259,10 @@ mod tests {
     #[case::gone(Some(json!({"a": 1})), None, "-")]
     #[case::same(Some(json!({"a": 1})), Some(json!({"a": 1})), "")]
     #[case::kept(Some(json!({"metadata": {"uid": "1"}})), Some(json!({"metadata": {}})), "")]
+    #[case::revision(
+        Some(json!({"metadata": {"annotations": {"deployment.kubernetes.io/revision": "1"}}})),
+        Some(json!({"metadata": {}})), ""
+    )]
     #[case::status(Some(json!({"status": 1})), Some(json!({})), "")]
     #[case::field(Some(json!({"a": {"b": 1}})), Some(json!({"a": {"b": 2}})), "~ a.b 1 2")]
     #[case::added(Some(json!({})), Some(json!({"a": 2})), "~ a - 2")]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::ResourceExt;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, PostParams};
@@ -67,6 +67,7 @@ pub async fn reports_and_profile(local: Arc<Local>, ctx: Arc<TestContext>) -> Re
 /// What a tenant writes into the properties of a CSV keeps the cluster from being upgraded as in v0, and under the
 /// strict policy it does not.
 async fn limits(local: &Local, ctx: &TestContext) -> Result<()> {
+    ctx.operator_group().await?;
     for (name, value, _) in LIMITS {
         let property = format!(r#"[{{"type":"olm.maxOpenShiftVersion","value":{value}}}]"#);
         let limited = csv(name, "1.0.0").deployment("old", "default").with(|csv| {
@@ -110,8 +111,11 @@ async fn upgradeable(ctx: &TestContext, status: &str, why: impl Fn(&str) -> bool
     };
     let found =
         timeout(wait::TIMEOUT, await_condition(objects(ctx, "ClusterOperator"), name, found));
-    let found = found.await.with_context(|| format!("Upgradeable does not become {status}"))?;
-    found.map(drop).context("cannot watch ClusterOperators")
+    if let Ok(found) = found.await {
+        return found.map(drop).context("cannot watch ClusterOperators");
+    }
+    let last = objects(ctx, "ClusterOperator").get(name).await?;
+    bail!("Upgradeable does not become {status}: {}", last.data["status"]["conditions"])
 }
 
 /// A kind of OpenShift's API; its schema does not matter here.

@@ -31,6 +31,7 @@ pub(super) fn all(run: &mut Run) {
         played(run, &["metrics", "--alerts"]);
     });
     run.check("the demo, as the README has it", |_| command(&["demo"]));
+    run.check("the demo's plans, and what is done then", |_| command(&["plan-check"]));
     run.check("the page about Git", |_| command(&["docs-check", "--focus", "gitops"]));
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
     run.stage("scenarios on real API servers", |run| scenarios(run, &built, None));

@@ -147,7 +147,12 @@ pub async fn accepted(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
         };
         wait::until(&ctx.api(), name, "be answered", ends).await?;
         println!("{name}: answered after {:.2} s", begun.elapsed().as_secs_f64());
-        let refused = problem(&catalogs.get(name).await?).unwrap_or_default();
+        // The Subscription is answered as soon as none of its packages can be chosen.
+        let is_read = |catalog: &CatalogSource| {
+            problem(catalog).is_none_or(|it| !it.contains("it is still being read"))
+        };
+        let found = wait::until(&catalogs, name, "be read", is_read).await?;
+        let refused = problem(&found).unwrap_or_default();
         ensure!(!refused.starts_with("the catalog is refused"), "{name}: {refused}");
         within_memory(&local)?;
         ctx.api::<Subscription>().delete(name, &DeleteParams::default()).await?;

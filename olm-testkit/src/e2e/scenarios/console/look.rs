@@ -58,7 +58,7 @@ pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
 /// A search by words, and a package behind its card.
 async fn by_mouse(opened: &Opened) -> Result<()> {
     let browser = &opened.browser;
-    browser.fill("#q", "kettle").await?;
+    browser.fill("#search", "kettle").await?;
     browser.press(Key::Enter).await?;
     browser.until("search", "new URLSearchParams(location.search).get('q') === 'kettle'").await?;
     browser.click(".card a[href*='name=kettle']").await?;

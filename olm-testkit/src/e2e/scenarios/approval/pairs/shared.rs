@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use kube::ResourceExt;
 use kube::api::ListParams;
 use olm_types::annotations::{APPROVE, FIRST_INSTALL, PAUSE, PIN, VERSION_RANGE};
@@ -40,6 +40,8 @@ enum Gets {
     AndUpgrades(&'static [&'static str]),
     /// The same; an upgrade of what they share waits.
     AndWaits(&'static [&'static str]),
+    /// The same; no upgrade of what they share is planned.
+    AndStays(&'static [&'static str]),
 }
 
 const AUTOMATIC: Who = Who { is_automatic: true, says: &[] };
@@ -91,8 +93,8 @@ const PAIRS: [Pair; 10] = [
         b: FREE,
         gets: Gets::AndWaits(OTHERS),
     },
-    // The first one is paused when all is installed.
-    Pair { name: "later", a: AUTOMATIC, b: AUTOMATIC, gets: Gets::AndWaits(ALL) },
+    // The first one is paused when all is installed, and what it needs with it.
+    Pair { name: "later", a: AUTOMATIC, b: AUTOMATIC, gets: Gets::AndStays(ALL) },
 ];
 
 /// What is there at first, and when there is a newer version of what they share.
@@ -154,6 +156,16 @@ async fn goes_on(ctx: &TestContext, pair: &Pair) -> Result<()> {
             ensure!(plan.waits_for_approval(), "it is approved: {:?}", plan.spec);
             Ok(())
         }
+        Gets::AndStays(_) => {
+            ctx.at_rest().await?;
+            let plans: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
+            let brings =
+                |plan: &&InstallPlan| plan.spec.cluster_service_version_names.contains(&newer);
+            match plans.iter().find(brings) {
+                Some(plan) => bail!("{} brings {newer}", plan.name_any()),
+                None => Ok(()),
+            }
+        }
     }
 }
 
@@ -193,7 +205,7 @@ impl Gets {
     fn ends(&self) -> &'static [&'static str] {
         match self {
             Self::Nothing(_) => &[],
-            Self::AndUpgrades(ends) | Self::AndWaits(ends) => ends,
+            Self::AndUpgrades(ends) | Self::AndWaits(ends) | Self::AndStays(ends) => ends,
         }
     }
 }
