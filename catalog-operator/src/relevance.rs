@@ -1,9 +1,9 @@
 //! Which differences between two states of an object matter to the resolution of its namespace.
 
 use olm_lifecycle::subscription::declarations;
-use olm_types::annotations::{PROPERTIES, PROVIDED_APIS};
+use olm_types::annotations::PROPERTIES;
 use olm_types::api::{
-    CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription, SubscriptionStatus,
+    CatalogSource, ClusterServiceVersion, CsvPhase, Subscription, SubscriptionStatus,
 };
 use olm_types::conditions::readiness;
 use olm_types::conditions::subscription::{BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING};
@@ -22,25 +22,6 @@ pub(crate) fn same_content(old: &ClusterServiceVersion, new: &ClusterServiceVers
     old.metadata.uid == new.metadata.uid
         && old.spec == new.spec
         && properties(old) == properties(new)
-}
-
-/// Whether two states of an OperatorGroup are the same to resolutions and to plans: the APIs of its members,
-/// conditions and times say nothing to them.
-pub(crate) fn same_group(old: &OperatorGroup, new: &OperatorGroup) -> bool {
-    let annotations = |group: &OperatorGroup| {
-        let mut annotations = group.metadata.annotations.clone().unwrap_or_default();
-        annotations.remove(PROVIDED_APIS);
-        annotations
-    };
-    let waited_for = |group: &OperatorGroup| {
-        let status = group.status.clone().unwrap_or_default();
-        (status.namespaces, status.service_account_ref)
-    };
-    old.metadata.uid == new.metadata.uid
-        && old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
-        && old.spec == new.spec
-        && annotations(old) == annotations(new)
-        && waited_for(old) == waited_for(new)
 }
 
 /// Whether two states of a CatalogSource differ in nothing but when it was connected, which only

@@ -17,7 +17,7 @@ use olm_types::reasons::install_plan::INSTALL_CHECK_FAILED;
 
 use crate::catalogs::CatalogChange;
 use crate::queues::Queues;
-use crate::relevance::{awaits_bundle, same_catalog, same_csv, same_group};
+use crate::relevance::{awaits_bundle, same_catalog, same_csv};
 use crate::servers;
 use crate::stores::Stores;
 
@@ -139,11 +139,6 @@ impl Triggers {
     }
 
     fn group(&self, change: &Change<OperatorGroup>) {
-        if let (Some(old), Some(new)) = (&change.old, &change.new)
-            && same_group(old, new)
-        {
-            return;
-        }
         let Some(namespace) = change.latest().and_then(|group| group.namespace()) else { return };
         self.open_plans_of(&namespace);
         self.queues.namespaces.add(namespace);

@@ -208,23 +208,3 @@ async fn what_unpacks_a_bundle_concerns_who_waits_for_one() {
     put(&bench.stores.unpack_pods, 4, "olm", "pod", json!({}));
     assert_eq!(drain(&bench.queues.namespaces).await, ["a"]);
 }
-
-/// olm-operator writes on the group which APIs its members provide, and conditions.
-#[tokio::test]
-async fn a_group_that_says_the_same_to_resolutions_wakes_none() {
-    let bench = bench();
-    let group = |apis: &str, account: &str, since: &str| {
-        json!({
-            "metadata": {"annotations": {"olm.providedAPIs": apis}},
-            "spec": {"serviceAccountName": account},
-            "status": {"namespaces": ["a"], "lastUpdated": since},
-        })
-    };
-    let namespaces = &bench.queues.namespaces;
-    put(&bench.stores.groups, 1, "a", "og", group("", "x", "2026-01-01T00:00:00Z"));
-    assert_eq!(drain(namespaces).await, ["a"]);
-    put(&bench.stores.groups, 2, "a", "og", group("K.v1.g", "x", "2026-01-01T00:00:01Z"));
-    assert_eq!(drain(namespaces).await, [""; 0]);
-    put(&bench.stores.groups, 3, "a", "og", group("K.v1.g", "y", "2026-01-01T00:00:01Z"));
-    assert_eq!(drain(namespaces).await, ["a"]);
-}

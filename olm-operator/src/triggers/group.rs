@@ -31,10 +31,10 @@ impl Triggers {
                 reached.iter().for_each(|name| self.queues.add_namespace(name));
             }
         }
+        for csv in self.stores.csvs.list_in(namespace) {
+            self.queues.add_csv(ObjectKey::of(csv.as_ref()));
+        }
         if says_something_else(change) {
-            for csv in self.stores.csvs.list_in(namespace) {
-                self.queues.add_csv(ObjectKey::of(csv.as_ref()));
-            }
             self.mark_failed_installs(namespace);
             self.wake_contenders(change);
             self.wake_targets(change);
@@ -45,19 +45,13 @@ impl Triggers {
     pub(super) fn namespace(&self, change: &Change<Namespace>) {
         let Some(latest) = change.latest() else { return };
         let name = latest.metadata.name.as_deref().unwrap_or_default();
+        self.queues.add_namespace(name);
         self.copies_in(change);
         self.wake_inhabitants(change, name);
         let labels = |namespace: &Option<Arc<Namespace>>| {
             namespace.as_ref().map(|namespace| namespace.metadata.labels.clone())
         };
-        let going = |namespace: &Option<Arc<Namespace>>| {
-            namespace.as_ref().map(|namespace| namespace.metadata.deletion_timestamp.is_some())
-        };
-        let has_same_labels = labels(&change.old) == labels(&change.new);
-        if !has_same_labels || going(&change.old) != going(&change.new) {
-            self.queues.add_namespace(name);
-        }
-        if has_same_labels {
+        if labels(&change.old) == labels(&change.new) {
             return;
         }
         for group in self.stores.groups.list_where(selects_by_label) {
@@ -137,8 +131,7 @@ fn listed(group: &OperatorGroup) -> BTreeSet<String> {
 /// Whether anything changed that another object looks at.
 fn says_something_else(change: &Change<OperatorGroup>) -> bool {
     let (Some(old), Some(new)) = (&change.old, &change.new) else { return true };
-    old.metadata.uid != new.metadata.uid
-        || old.spec != new.spec
+    old.spec != new.spec
         || old.status != new.status
         || old.metadata.annotations != new.metadata.annotations
         || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp

@@ -10,16 +10,9 @@ use olm_types::api::{Proxy, Subscription};
 use super::Triggers;
 
 impl Triggers {
-    /// Wakes the CSVs that the Subscription had and has installed, unless nothing that they look at is
-    /// different: its status is written many times. Another configuration is worth another try where the
-    /// install failed.
+    /// Wakes the CSVs that the Subscription had and has installed. Another configuration is worth
+    /// another try where the install failed.
     pub(super) fn subscription(&self, change: &Change<Subscription>) {
-        if let (Some(old), Some(new)) = (&change.old, &change.new)
-            && installed_by(old) == installed_by(new)
-            && old.spec.config == new.spec.config
-        {
-            return;
-        }
         let config = |subscription: &Arc<Subscription>| subscription.spec.config.clone();
         let configured_anew =
             change.old.as_ref().and_then(config) != change.new.as_ref().and_then(config);

@@ -58,10 +58,9 @@ impl Triggers {
         }
     }
 
-    /// What a Subscription adopts depends on two fields of its status, too.
+    /// What a Subscription adopts depends on its status, too.
     fn adopter(&self, change: &Change<Subscription>) {
-        let Some(subscription) = &change.new else { return };
-        if change.old.as_ref().is_none_or(|old| adopts(old) != adopts(subscription)) {
+        if let Some(subscription) = &change.new {
             self.queues.add_subscription(ObjectKey::of(subscription.as_ref()));
         }
     }
@@ -157,15 +156,6 @@ impl Triggers {
             self.queues.add_adoption(ObjectKey::of(csv.as_ref()));
         }
     }
-}
-
-/// What decides what a Subscription adopts.
-fn adopts(subscription: &Subscription) -> impl PartialEq + '_ {
-    let status = subscription.status.as_ref();
-    let plan = status.and_then(|status| status.install_plan_ref.as_ref()?.name.as_deref());
-    let csv = status.and_then(|status| status.installed_csv.as_deref());
-    let Subscription { metadata, spec, .. } = subscription;
-    (&metadata.uid, &metadata.labels, &metadata.deletion_timestamp, &spec.name, plan, csv)
 }
 
 /// What decides who an object belongs to.

@@ -1,7 +1,6 @@
 //! Who is woken by what belongs to an Operator.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
@@ -9,7 +8,6 @@ use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::*;
 use crate::changes::Changes;
@@ -111,25 +109,4 @@ fn a_role_wakes_the_condition_that_owns_it_and_a_csv_the_subscriptions() {
     triggers.stores.csvs.absorb(object::<ClusterServiceVersion>(csv));
     assert_eq!(triggers.queues.subscriptions.len(), 1);
     assert_eq!(triggers.queues.adoptions.len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_subscription_adopts_anew_when_it_has_another_csv_or_plan() {
-    let triggers = listening(None);
-    let put = |version: u32, status: Value| {
-        triggers.stores.subscriptions.absorb(object::<Subscription>(json!({
-            "metadata": {"name": "s", "namespace": "ns", "uid": "s", "resourceVersion": version.to_string()},
-            "spec": {"name": "lamp", "source": "c", "sourceNamespace": "ns"}, "status": status,
-        })));
-    };
-    let queue = &triggers.queues.subscriptions;
-    let woken = async |version: u32, status: Value| {
-        put(version, status);
-        let key = timeout(Duration::from_secs(60), queue.next()).await;
-        key.iter().for_each(|key| queue.done(key));
-        key.is_ok()
-    };
-    assert!(woken(1, json!({"state": "UpgradePending", "lastUpdated": null})).await);
-    assert!(!woken(2, json!({"state": "UpgradeFailed", "lastUpdated": null})).await);
-    assert!(woken(3, json!({"installedCSV": "lamp.v1", "lastUpdated": null})).await);
 }
