@@ -48,9 +48,33 @@ struct State {
     content: Option<HostedContent>,
     served: Option<Served>,
     resolved: Option<Resolved>,
-    failure: Option<PullFailure>,
+    /// How the registry failed to say what the image is, last.
+    failed_look: Option<PullFailure>,
+    /// How a pull failed last. Each has pauses of its own: what follows upon the other would be tried at once.
+    failed_pull: Option<PullFailure>,
     /// Whether it was tried to get the content that counts.
     tried: bool,
+}
+
+impl State {
+    /// What is said about it: that a pull failed tells more than that the registry cannot be asked.
+    fn failure(&self) -> Option<&PullFailure> {
+        self.failed_pull.as_ref().or(self.failed_look.as_ref())
+    }
+
+    fn note(&mut self, failure: PullFailure) {
+        let of_another = |other: &mut PullFailure| other.image != failure.image;
+        match failure.digest {
+            None => {
+                self.failed_pull.take_if(of_another);
+                self.failed_look = Some(failure);
+            }
+            Some(_) => {
+                self.failed_look.take_if(of_another);
+                self.failed_pull = Some(failure);
+            }
+        }
+    }
 }
 
 impl Hosted {
@@ -63,7 +87,8 @@ impl Hosted {
                 content: None,
                 served: None,
                 resolved: None,
-                failure: None,
+                failed_look: None,
+                failed_pull: None,
                 tried: false,
             }),
             task: Mutex::default(),
@@ -94,7 +119,7 @@ impl Hosted {
 
     pub(super) fn view(&self) -> View {
         let state = self.state();
-        View { content: state.content.clone(), failure: state.failure.clone() }
+        View { content: state.content.clone(), failure: state.failure().cloned() }
     }
 
     pub(super) fn connection(&self) -> Arc<dyn CatalogConnection> {
@@ -116,7 +141,8 @@ impl Hosted {
             target,
             content: state.content.clone(),
             resolved: state.resolved.clone(),
-            failure: state.failure.clone(),
+            failed_look: state.failed_look.clone(),
+            failed_pull: state.failed_pull.clone(),
             since: state.since,
         }
     }
@@ -131,10 +157,10 @@ impl Hosted {
             let before = std::mem::replace(&mut content.image, image.to_owned());
             before != image
         });
-        let over = |failure: &mut PullFailure| failure.digest.is_none() || is_current;
-        let recovered = state.failure.take_if(over).is_some();
+        let looks_again = state.failed_look.take().is_some();
+        let pulls_again = state.failed_pull.take_if(|_| is_current).is_some();
         state.resolved = Some(Resolved { image: image.to_owned(), digest, at: clock::now() });
-        recovered || renamed
+        looks_again || pulls_again || renamed
     }
 
     /// Has this content from now on.
@@ -148,7 +174,7 @@ impl Hosted {
         let mut state = self.state();
         state.served = Some(Served { index: Arc::clone(&index), content: name });
         state.content = Some(content);
-        state.failure = None;
+        (state.failed_look, state.failed_pull) = (None, None);
         state.tried = true;
         drop(state);
         self.catalog.show(index, snapshot);
@@ -157,7 +183,11 @@ impl Hosted {
     /// Something failed, once more if it is about the same.
     pub(super) fn fail(&self, failure: PullFailure) {
         let mut state = self.state();
-        let failure = failure.after(state.failure.as_ref());
+        let before = match failure.digest {
+            None => state.failed_look.take(),
+            Some(_) => state.failed_pull.take(),
+        };
+        let failure = failure.after(before.as_ref());
         let (digest, reason) = (failure.digest.as_deref().unwrap_or_default(), failure.reason);
         let (message, attempts) = (&failure.message, failure.attempts);
         tracing::warn!(catalog = %self.key, image = failure.image, digest, reason, message, attempts,
@@ -165,7 +195,7 @@ impl Hosted {
         if state.content.is_none() {
             self.catalog.fail(message);
         }
-        state.failure = Some(failure);
+        state.note(failure);
         state.tried = true;
     }
 
@@ -180,7 +210,7 @@ impl Hosted {
                 "digest": content.digest, "image": content.image,
                 "pulledAt": content.pulled_at.to_string(),
             })),
-            "failure": state.failure.as_ref().map(|failure| json!({
+            "failure": state.failure().map(|failure| json!({
                 "reason": failure.reason, "message": failure.message,
                 "attempts": failure.attempts, "at": failure.at.to_string(),
             })),
@@ -239,7 +269,8 @@ mod tests {
                 content: None,
                 served: None,
                 resolved: None,
-                failure: None,
+                failed_look: None,
+                failed_pull: None,
                 tried: false,
             }),
             task: Mutex::default(),

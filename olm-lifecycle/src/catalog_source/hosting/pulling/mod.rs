@@ -60,8 +60,10 @@ pub struct Pulling {
     pub content: Option<HostedContent>,
     /// What it resolved last.
     pub resolved: Option<Resolved>,
-    /// What failed last.
-    pub failure: Option<PullFailure>,
+    /// How the registry failed to say what the image is, last.
+    pub failed_look: Option<PullFailure>,
+    /// How a pull failed last.
+    pub failed_pull: Option<PullFailure>,
     /// Since when it looks after the catalog.
     pub since: Timestamp,
 }
@@ -81,21 +83,25 @@ pub enum NextStep {
 
 /// Decides on the next step.
 pub fn next_step(pulling: &Pulling, now: Timestamp) -> NextStep {
-    let failure = pulling.failure.as_ref().filter(|failed| failed.image == pulling.target.image);
+    let of_image = |failed: &&PullFailure| failed.image == pulling.target.image;
+    let failed_look = pulling.failed_look.as_ref().filter(of_image);
     let Some(digest) = pulling.wanted_digest() else {
-        return if pulling.target.leads {
-            rest(failure.filter(|failed| failed.digest.is_none()), now)
-                .map_or(NextStep::Resolve, NextStep::Wait)
-        } else {
-            NextStep::Idle
+        return match pulling.target.leads {
+            true => rest(failed_look, now).map_or(NextStep::Resolve, NextStep::Wait),
+            false => NextStep::Idle,
         };
     };
-    let look = pulling.next_look(failure, now);
+    let look = pulling.next_look(failed_look, now);
     if !pulling.has(&digest) {
-        let of_this = failure.filter(|failed| failed.digest.as_ref() == Some(&digest));
+        let failed_pull = pulling.failed_pull.as_ref().filter(of_image);
+        let of_this = failed_pull.filter(|failed| failed.digest.as_ref() == Some(&digest));
         let Some(rest) = rest(of_this, now) else {
             let is_gone = of_this.is_some_and(|failed| pulling.may_have_moved(failed));
-            return if is_gone { NextStep::Resolve } else { NextStep::Obtain(digest) };
+            return match (is_gone, rest(failed_look, now)) {
+                (false, _) => NextStep::Obtain(digest),
+                (true, None) => NextStep::Resolve,
+                (true, Some(rest)) => NextStep::Wait(rest),
+            };
         };
         // Meanwhile the image may have become another one.
         return match look {
@@ -144,12 +150,11 @@ impl Pulling {
     }
 
     /// How long until the registry is asked again what the image is; none when it is not.
-    fn next_look(&self, failure: Option<&PullFailure>, now: Timestamp) -> Option<Duration> {
+    fn next_look(&self, failed: Option<&PullFailure>, now: Timestamp) -> Option<Duration> {
         let Target { pinned, leads, period, .. } = &self.target;
         let period = period.filter(|_| *leads && pinned.is_none())?;
-        let looked = failure.filter(|failed| failed.digest.is_none());
-        if let Some(failed) = looked {
-            return Some(rest(Some(failed), now).unwrap_or_default());
+        if failed.is_some() {
+            return Some(rest(failed, now).unwrap_or_default());
         }
         let last = self.resolved.as_ref().map_or(self.since, |found| found.at.max(self.since));
         Some(period.saturating_sub(passed(last, now)))

@@ -11,7 +11,8 @@ fn at(seconds: i64) -> Timestamp {
 
 fn leader() -> Pulling {
     let target = Target { image: "i".to_owned(), leads: true, ..Target::default() };
-    Pulling { target, content: None, resolved: None, failure: None, since: at(0) }
+    let (failed_look, failed_pull) = (None, None);
+    Pulling { target, content: None, resolved: None, failed_look, failed_pull, since: at(0) }
 }
 
 impl Pulling {
@@ -49,7 +50,7 @@ impl Pulling {
     }
 
     fn failed(mut self, digest: Option<&str>, reason: &'static str, attempts: u32) -> Self {
-        self.failure = Some(PullFailure {
+        let failure = Some(PullFailure {
             image: "i".to_owned(),
             digest: digest.map(str::to_owned),
             reason,
@@ -58,6 +59,10 @@ impl Pulling {
             at: at(0),
             retry_after: 0,
         });
+        match digest {
+            None => self.failed_look = failure,
+            Some(_) => self.failed_pull = failure,
+        }
         self
     }
 }
@@ -108,6 +113,15 @@ const AWAY: &str = "RegistryUnavailable";
 #[case::another_digest_is_another_matter(leader().found("i", "b", 9).failed(Some("a"), "ImageInvalid", 1), 9, "obtain b")]
 #[case::gone_meanwhile(leader().found("i", "a", 0).failed(Some("a"), "ImageNotFound", 1), 5, "resolve")]
 #[case::and_there_again(leader().found("i", "a", 5).failed(Some("a"), "ImageNotFound", 1), 5, "obtain a")]
+#[case::each_failure_has_its_pause(
+    leader().found("i", "a", 0).polled(1).failed(Some("a"), AWAY, 2).failed(None, AWAY, 1), 2, "wait 3"
+)]
+#[case::a_failed_look_makes_no_pull_due(
+    leader().found("i", "a", 0).polled(1).failed(Some("a"), AWAY, 2).failed(None, AWAY, 2), 5, "wait 5"
+)]
+#[case::gone_and_not_asked_at_once(
+    leader().found("i", "a", 0).failed(Some("a"), "ImageNotFound", 1).failed(None, AWAY, 2), 5, "wait 5"
+)]
 #[case::failures_of_another_image({
     let mut pulling = leader().failed(None, AWAY, 9);
     pulling.target.image = "new".to_owned();
@@ -122,7 +136,7 @@ fn steps(#[case] pulling: Pulling, #[case] seconds: i64, #[case] expected: &str)
 #[case::away_before(1)]
 fn a_registry_says_when_it_wants_to_be_asked_again(#[case] attempts: u32) {
     let mut pulling = leader().failed(None, AWAY, attempts);
-    pulling.failure.as_mut().unwrap().retry_after = 120;
+    pulling.failed_look.as_mut().unwrap().retry_after = 120;
     assert_eq!(shown(next_step(&pulling, at(20))), "wait 100");
 }
 
