@@ -57,7 +57,7 @@ struct State {
 }
 
 impl State {
-    /// What is said about it: that a pull failed tells more than that the registry cannot be asked.
+    /// What is said about it: that a pull failed says more than that the registry cannot be asked.
     fn failure(&self) -> Option<&PullFailure> {
         self.failed_pull.as_ref().or(self.failed_look.as_ref())
     }

@@ -69,7 +69,8 @@ pub async fn reports_and_profile(local: Arc<Local>, ctx: Arc<TestContext>) -> Re
 async fn limits(local: &Local, ctx: &TestContext) -> Result<()> {
     ctx.operator_group().await?;
     for (name, value, _) in LIMITS {
-        let property = format!(r#"[{{"type":"olm.maxOpenShiftVersion","value":{value}}}]"#);
+        let property =
+            format!(r#"{{"properties":[{{"type":"olm.maxOpenShiftVersion","value":{value}}}]}}"#);
         let limited = csv(name, "1.0.0").deployment("old", "default").with(|csv| {
             csv.annotations_mut().insert(PROPERTIES.to_owned(), property);
         });

@@ -76,7 +76,8 @@ pub(super) async fn says(
     let has = |catalog: &CatalogSource| {
         let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
         let mut found = conditions.filter(|one| one.type_ == kind && one.reason == reason);
-        found.any(|one| one.message.contains(text) && one.message.contains("stays in use"))
+        // What becomes of what was pulled: it stays in use, or blocks, as the flag has it.
+        found.any(|one| one.message.contains(text) && one.message.contains("; "))
     };
     wait::until(&ctx.api(), name, &format!("say {reason}: {text}"), has).await.map(drop)
 }

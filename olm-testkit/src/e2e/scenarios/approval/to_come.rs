@@ -43,7 +43,7 @@ pub(super) async fn a_dependency(ctx: Arc<TestContext>) -> Result<()> {
     let names = &first.spec.cluster_service_version_names;
     ensure!(names.iter().any(|csv| csv == LID), "the plan is for {names:?}");
     approve(&ctx, &first).await?;
-    ctx.at_latest("kettle", OLD).await?;
+    wait::until(&ctx.api(), OLD, "be there", |_: &ClusterServiceVersion| true).await?;
     wait::until(&ctx.api(), &first.name_any(), "be tried again", |plan: &InstallPlan| {
         let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
         message.is_some_and(|text| text.contains("the lid is held"))
