@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::ResourceExt;
-use kube::api::{Api, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};
 use olm_testkit::oci::{self, CONFIGS};
@@ -63,7 +63,10 @@ pub async fn secrets(ctx: Arc<TestContext>) -> Result<()> {
         let mut conditions = conditions.filter(|found| found.type_ == SERVED_IN_PROCESS);
         conditions.any(|found| found.reason == "ImageUnauthorized")
     };
-    wait::until(&catalogs, COPY, "be refused without a pull secret", refused).await.map(drop)
+    wait::until(&catalogs, COPY, "be refused without a pull secret", refused).await?;
+    // Its registry ends with the scenario, which would be said, too.
+    catalogs.delete(COPY, &DeleteParams::default()).await?;
+    wait::until_gone(&catalogs, COPY).await
 }
 
 /// The registry that an image names is away; a mirror in registries.conf, which is read again when it changes, has
