@@ -4,10 +4,12 @@ use std::io;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use olm_testkit::wait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 /// Between two bytes of a layer that drips.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -82,7 +84,8 @@ impl FaultyRegistry {
     /// Waits until a client waits for a layer that is held.
     pub async fn until_held(&self) -> Result<()> {
         let mut held = self.held.clone();
-        held.wait_for(|count| *count > 0).await.map(drop).context("the registry has ended")
+        let asked = timeout(wait::TIMEOUT, held.wait_for(|count| *count > 0)).await;
+        asked.context("no client asks for a layer")?.map(drop).context("the registry has ended")
     }
 }
 

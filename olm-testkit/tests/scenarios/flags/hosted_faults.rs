@@ -110,7 +110,8 @@ async fn moved_tag(ctx: &TestContext, real: &str) -> Result<()> {
     create(ctx, "moved", spec(registry.address(), "moved")).await?;
     let address = served(ctx, "moved", &old, 1).await?;
     registry.set(Fault::Held);
-    push(catalog(ctx, &NEW)?, real, "moved").await?;
+    // No other catalog has had this content pulled.
+    push(catalog(ctx, &["1.0.0", "1.3.0"])?, real, "moved").await?;
     registry.until_held().await?;
     let last = push(catalog(ctx, &["1.0.0", "1.1.0", "1.2.0"])?, real, "moved").await?;
     stays(ctx, ("moved", address), &old, 1).await?;
