@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use super::catalog_images::push;
 use super::changed_operator::ChangedOperator;
 use crate::builders::IMAGE;
-use crate::deploy;
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 
@@ -28,8 +27,7 @@ const READS: u64 = 20;
 
 /// The scenarios of this file.
 pub(super) fn all() -> Vec<Scenario> {
-    let about = "who reads a catalog does not notice that a flag has the operator take it over from a Pod, and that a \
-        Pod takes it back";
+    let about = "who reads a catalog does not notice that the operator takes it over from a Pod, and gives it back";
     let needs = [Need::Containers, Need::Workload, Need::Registry, Need::OlmPods];
     vec![
         scenario("hosted::readers_notice_nothing", about, readers_notice_nothing)
@@ -38,39 +36,35 @@ pub(super) fn all() -> Vec<Scenario> {
     ]
 }
 
-/// The flag has the operator take the catalog over while the operator is rolled out, the annotation gives it back, and
-/// then the flag goes.
 async fn readers_notice_nothing(ctx: Arc<TestContext>) -> Result<()> {
-    create(&ctx).await?;
+    let (flags, folder) = (["--catalogs=process"], Some("/var/lib/olm-rs/catalogs"));
+    ChangedOperator::during(&ctx, &flags, folder, there_and_back(&ctx)).await
+}
+
+async fn there_and_back(ctx: &TestContext) -> Result<()> {
+    create(ctx).await?;
     wait::until_connected(&ctx.olm_api()?, NAME).await?;
-    let service = service(&ctx).await?;
-    ctx.create(&reader(&ctx)?).await?;
+    let service = service(ctx).await?;
+    ctx.create(&reader(ctx)?).await?;
     // Where Services lead is known on the node a moment later than to the API server.
     let before = wait::until_ok("reads the catalog", || async {
-        let said = said(&ctx).await?;
+        let said = said(ctx).await?;
         ensure!(said.packages == ["kettle"], "it read {said:?}");
         anyhow::Ok(said)
     })
     .await?;
-    let (flags, folder) = (["--catalogs=process"], Some("/var/lib/olm-rs/catalogs"));
-    let steps = there_and_back(&ctx, &before, &service);
-    ChangedOperator::during(&ctx, &flags, folder, steps).await?;
-    deploy::wait_ready(&ctx.client).await?;
-    let after = reads_on(&ctx, &before).await?;
-    println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);
-    Ok(())
-}
 
-async fn there_and_back(ctx: &TestContext, before: &Said, service: &Value) -> Result<()> {
+    annotate(ctx, Value::Null).await?;
     wait::until(&ctx.olm_api()?, SLICE, "lead to the operator", |_: &EndpointSlice| true).await?;
     until_no_pods(ctx).await?;
-    reads_on(ctx, before).await?;
+    reads_on(ctx, &before).await?;
 
     annotate(ctx, json!("pod")).await?;
     wait::until_gone(&ctx.olm_api::<EndpointSlice>()?, SLICE).await?;
-    reads_on(ctx, before).await?;
+    let after = reads_on(ctx, &before).await?;
     let restored = self::service(ctx).await?;
-    ensure!(restored == *service, "the Service was {service}, and is {restored}");
+    ensure!(restored == service, "the Service was {service}, and is {restored}");
+    println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);
     Ok(())
 }
 
@@ -79,7 +73,7 @@ async fn create(ctx: &TestContext) -> Result<()> {
     let registry = ctx.facts().registry.as_deref().context("no registry takes images")?;
     let image = push(ctx, &["1.0.0"]).await?.replace("example.com", registry);
     let catalog = json!({
-        "metadata": {"name": NAME},
+        "metadata": {"name": NAME, "annotations": {"olm-rs.dev/served-by": "pod"}},
         "spec": {
             "sourceType": "grpc", "image": image,
             "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},

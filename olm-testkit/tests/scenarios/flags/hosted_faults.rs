@@ -57,7 +57,8 @@ pub async fn faults(ctx: Arc<TestContext>) -> Result<()> {
 
     let begun = CASES.iter().map(|case| Faulty::begin(&ctx, case, real));
     let faulty = try_join_all(begun).await?;
-    let newer = push(catalog(&ctx, &NEW)?, real, "healthy").await?;
+    // Content of its own: what one catalog has had pulled, others take from the disk.
+    let newer = push(catalog(&ctx, &["1.0.0", "1.2.0"])?, real, "healthy").await?;
     served(&ctx, "healthy", &newer, 2).await?;
     try_join_all(faulty.iter().map(|one| one.stays(&ctx))).await?;
     try_join_all(faulty.iter().map(|one| one.recovers(&ctx))).await?;
