@@ -78,22 +78,27 @@ impl State {
 }
 
 impl Hosted {
-    pub(super) fn start(shared: Arc<Shared>, key: CatalogKey, wanted: Wanted) -> Arc<Self> {
-        let hosted = Arc::new(Self {
+    fn new(key: CatalogKey, wanted: Wanted) -> Self {
+        let state = State {
+            since: clock::now(),
+            content: None,
+            served: None,
+            resolved: None,
+            failed_look: None,
+            failed_pull: None,
+            tried: false,
+        };
+        Self {
             catalog: Arc::new(StoredCatalog::new(key.clone())),
             wanted: watch::Sender::new(wanted),
-            state: Mutex::new(State {
-                since: clock::now(),
-                content: None,
-                served: None,
-                resolved: None,
-                failed_look: None,
-                failed_pull: None,
-                tried: false,
-            }),
+            state: Mutex::new(state),
             task: Mutex::default(),
             key,
-        });
+        }
+    }
+
+    pub(super) fn start(shared: Arc<Shared>, key: CatalogKey, wanted: Wanted) -> Arc<Self> {
+        let hosted = Arc::new(Self::new(key, wanted));
         let name = format!("host of catalog {}", hosted.key);
         let (me, reported) = (Arc::downgrade(&hosted), Arc::downgrade(&hosted));
         let said = Arc::clone(&shared);
@@ -261,21 +266,7 @@ mod tests {
         let target = Target { image: "quay.io/a/shelf:v1".to_owned(), ..Target::default() };
         let account =
             Account { namespace: "team".to_owned(), secrets: Vec::new(), account: String::new() };
-        Hosted {
-            catalog: Arc::new(StoredCatalog::new(key.clone())),
-            wanted: watch::Sender::new(Wanted { target, account }),
-            state: Mutex::new(State {
-                since: clock::now(),
-                content: None,
-                served: None,
-                resolved: None,
-                failed_look: None,
-                failed_pull: None,
-                tried: false,
-            }),
-            task: Mutex::default(),
-            key,
-        }
+        Hosted::new(key, Wanted { target, account })
     }
 
     #[test]

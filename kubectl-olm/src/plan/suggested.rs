@@ -209,6 +209,19 @@ mod tests {
         Reading { sources, bundles: Some(folder.join("bundle")), ..Reading::default() }
     }
 
+    /// What an installation of the package without a cluster comes to.
+    fn of_tea(reading: &Reading, is_named: bool) -> Preview {
+        let asked = |namespace: &str| Asked {
+            namespace: namespace.to_owned(),
+            settings: Settings::default(),
+            now: Timestamp::UNIX_EPOCH,
+            wanted: Wanted::Install(Install { package: "tea".to_owned(), ..Install::default() }),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let home = Home { name: "home", is_named };
+        runtime.block_on(installation(None, home, asked, reading)).unwrap()
+    }
+
     #[rstest]
     #[case::suggested(json!({NAMESPACE: "tea-system"}), false, "tea-system")]
     #[case::template(json!({TEMPLATE: r#"{"metadata": {"name": "tea-house"}}"#}), false, "tea-house")]
@@ -221,15 +234,7 @@ mod tests {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let reading = write(folder.path(), &annotations);
-        let asked = |namespace: &str| Asked {
-            namespace: namespace.to_owned(),
-            settings: Settings::default(),
-            now: Timestamp::UNIX_EPOCH,
-            wanted: Wanted::Install(Install { package: "tea".to_owned(), ..Install::default() }),
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let home = Home { name: "home", is_named };
-        let found = runtime.block_on(installation(None, home, asked, &reading)).unwrap();
+        let found = of_tea(&reading, is_named);
         assert_eq!(found.unknown, Vec::<String>::new());
         let subscription = found.manifests.iter().find(|one| one["kind"] == "Subscription");
         assert_eq!(subscription.unwrap()["metadata"]["namespace"], expected);
@@ -246,15 +251,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bundles = bundles.map(|name| folder.path().join(name));
         let reading = Reading { bundles, ..write(folder.path(), &json!({})) };
-        let asked = |namespace: &str| Asked {
-            namespace: namespace.to_owned(),
-            settings: Settings::default(),
-            now: Timestamp::UNIX_EPOCH,
-            wanted: Wanted::Install(Install { package: "tea".to_owned(), ..Install::default() }),
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let home = Home { name: "home", is_named: true };
-        let found = runtime.block_on(installation(None, home, asked, &reading)).unwrap();
+        let found = of_tea(&reading, true);
         let start = "bundle image tea:1 (tea.v1.0.0): --offline pulls nothing; ";
         let is_it = |text: &&String| text.starts_with(start) && text.ends_with(expected);
         assert_eq!(found.unknown.iter().filter(is_it).count(), 1, "{:?}", found.unknown);

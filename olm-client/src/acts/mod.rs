@@ -3,9 +3,8 @@
 //!
 //! ```text
 //! create    objects of manifests
-//! approve   InstallPlans, in the version that was looked at
+//! upgrade   InstallPlans approved, in the version that was looked at; a Subscription follows another channel
 //! shown     whether an InstallPlan is the one that was shown
-//! follow    a Subscription follows another channel
 //! remove    custom resources, Subscription and CSVs, and a report
 //! custom    custom resources of an operator, tried and made
 //! verdict   whether a plan does what was asked for
@@ -13,29 +12,43 @@
 //! ```
 //! Nothing is written that was not compared with what was shown: that is for the caller to see to.
 
-mod approve;
 mod create;
 mod custom;
-mod follow;
-mod late;
 mod remove;
 pub mod rights;
 mod shown;
+mod upgrade;
 mod verdict;
+
+use std::time::Duration;
 
 use kube::api::{DeleteParams, PatchParams, PostParams};
 
-pub use approve::{Looked, approve};
 pub use create::{Created, create};
 pub use custom::{crd_of, example_kinds, examples, make, read_object};
-pub use follow::follow_channel;
-pub use late::NotInTime;
 pub use remove::{Operands, Removal, check_operands, delete, deleted_csvs, gone, remove, report};
 pub use shown::{difference, without_digest};
+pub use upgrade::{Looked, approve, follow_channel};
 pub use verdict::{expected, needs_approval, verdict};
 
 /// How often the cluster is looked at while something is waited for.
-pub const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
+pub const LOOK: Duration = Duration::from_millis(500);
+
+/// Something did not come to its end in time.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} within {} s; --timeout allows more", limit.as_secs())]
+pub struct NotInTime {
+    what: String,
+    limit: Duration,
+}
+
+impl NotInTime {
+    /// What did not happen, and how long was waited.
+    #[must_use]
+    pub fn new(what: &str, limit: Duration) -> Self {
+        Self { what: what.to_owned(), limit }
+    }
+}
 
 /// How something is written.
 #[derive(Clone, Copy, Debug)]

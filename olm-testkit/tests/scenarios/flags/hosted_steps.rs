@@ -77,7 +77,10 @@ pub(super) async fn says(
         let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
         let mut found = conditions.filter(|one| one.type_ == kind && one.reason == reason);
         // What becomes of what was pulled: it stays in use, or blocks, as the flag has it.
-        found.any(|one| one.message.contains(text) && one.message.contains("; "))
+        found.any(|one| {
+            let blocks = one.message.contains("nothing is resolved with what was read at ");
+            one.message.contains(text) && (blocks || one.message.contains("stays in use"))
+        })
     };
     wait::until(&ctx.api(), name, &format!("say {reason}: {text}"), has).await.map(drop)
 }

@@ -9,7 +9,7 @@ use hyper::client::conn::http1;
 use hyper::{HeaderMap, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use olm_types::api::{ClusterServiceVersion, InstallPlan};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::Child;
 use tokio::time::{Instant, sleep, timeout};
@@ -247,7 +247,14 @@ fn encoded(text: &str) -> String {
 }
 
 async fn send(host: &str, request: Request<Full<Bytes>>) -> Result<Answer> {
-    let stream = TcpStream::connect(host).await.context("nothing listens")?;
+    ask(TcpStream::connect(host).await.context("nothing listens")?, request).await
+}
+
+/// One request over a connection of its own.
+pub(super) async fn ask<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Answer>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let asked = async {
         let response = sender.send_request(request).await?;

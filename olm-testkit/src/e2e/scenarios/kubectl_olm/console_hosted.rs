@@ -7,11 +7,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http_body_util::{BodyExt, Full};
+use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
 use k8s_openapi::api::authentication::v1::TokenRequest;
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::RoleBinding;
@@ -28,7 +26,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsConnector;
 
-use super::console::Answer;
+use super::console::{Answer, ask};
 use super::subscribe;
 use crate::e2e::TestContext;
 use crate::operators::Binaries;
@@ -198,22 +196,7 @@ impl Hosted {
 
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer> {
         let stream = TcpStream::connect(&self.address).await.context("nothing listens")?;
-        let stream = self.connector.connect(ServerName::try_from(HOST)?, stream).await?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        let asked = async {
-            let response = sender.send_request(request).await?;
-            let (head, body) = response.into_parts();
-            let body = body.collect().await?.to_bytes();
-            let body = String::from_utf8_lossy(&body).into_owned();
-            anyhow::Ok(Answer { status: head.status, headers: head.headers, body })
-        };
-        let answered = async {
-            tokio::select! {
-                answer = asked => answer,
-                ended = connection => bail!("the connection ended: {ended:?}"),
-            }
-        };
-        timeout(TIMEOUT, answered).await.context("no answer")?
+        ask(self.connector.connect(ServerName::try_from(HOST)?, stream).await?, request).await
     }
 }
 

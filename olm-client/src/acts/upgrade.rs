@@ -1,8 +1,9 @@
-//! The approval of an InstallPlan: the version that was looked at is a part of the write.
+//! What lets an operator go on: an InstallPlan is approved, with the version that was looked at as a part of the
+//! write, or a Subscription follows another channel.
 
-use anyhow::Result;
-use kube::api::Patch;
-use olm_types::api::InstallPlan;
+use anyhow::{Context, Result};
+use kube::api::{Api, Patch};
+use olm_types::api::{InstallPlan, Subscription};
 use serde_json::json;
 
 use super::Writing;
@@ -35,6 +36,22 @@ pub async fn approve(cluster: &Cluster, plan: Looked<'_>, how: Writing<'_>) -> R
         Err(error) if is_conflict(&error) => Ok(false),
         Err(error) => Err(error.context(format!("cannot approve InstallPlan {name}"))),
     }
+}
+
+/// Lets a Subscription follow another channel.
+///
+/// # Errors
+/// The API server refuses it, or does not answer.
+pub async fn follow_channel(
+    cluster: &Cluster,
+    (namespace, name): (&str, &str),
+    channel: &str,
+    how: Writing<'_>,
+) -> Result<()> {
+    let patch = Patch::Merge(json!({"spec": {"channel": channel}}));
+    let api: Api<Subscription> = cluster.api(Some(namespace));
+    let written = cluster.answer(api.patch(name, &how.patch(), &patch)).await;
+    written.map(drop).with_context(|| format!("cannot change Subscription {name}"))
 }
 
 fn is_conflict(error: &anyhow::Error) -> bool {
