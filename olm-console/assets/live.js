@@ -18,6 +18,9 @@
 
   htmx.createEventSource = function (url) {
     source = new EventSource(url);
+    source.addEventListener("end", function (event) {
+      if (event.data !== "end") { say(event.data); }
+    });
     return source;
   };
 
@@ -44,6 +47,10 @@
     var asked = new AbortController();
     fetch(live.getAttribute("sse-connect"), { signal: asked.signal }).then(function (answer) {
       if (answer.ok) { return asked.abort(); }
+      var type = answer.headers.get("content-type") || "";
+      if (type.indexOf("text/plain") !== 0) {
+        return say("not live: the console answers " + answer.status + "; reload this page");
+      }
       return answer.text().then(function (text) { say(text.trim()); });
     }).catch(function () {});
   }

@@ -53,11 +53,17 @@ pub(crate) async fn run(console: Console, live: Live, mut asked: mpsc::Receiver<
 async fn answer(desk: &Desk, question: Question) {
     let Question { page, params, identity, mut reply } = question;
     let reading = olm_tasks::caught(pages::read(desk, &identity, page, &params));
+    // What is being written goes to its end: each of its steps has a limit of its own.
+    let reading = async {
+        match params.is_posted() {
+            true => Ok(reading.await),
+            false => tokio::time::timeout(LONGEST, reading).await,
+        }
+    };
     let failed = |failure| pages::failed(desk, &identity, page, &params, failure);
     let response = tokio::select! {
-        // What is being written goes to its end.
         () = reply.closed(), if !params.is_posted() => return,
-        read = tokio::time::timeout(LONGEST, reading) => match read {
+        read = reading => match read {
             Ok(Ok(response)) => response,
             Ok(Err(panicked)) => failed(Failure::other(&panicked.to_string())),
             Err(_) => failed(Failure::late(LONGEST.as_secs())),

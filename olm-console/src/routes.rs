@@ -28,22 +28,14 @@ type Questions = mpsc::Sender<Question>;
 
 /// All pages, behind a gate.
 pub(crate) fn router(gate: Arc<Gate>, questions: Questions, live: Live) -> Router {
-    let page = |page: Page| {
-        get(
-            move |questions: State<Questions>,
-                  identity: Extension<Identity>,
-                  params: Query<Params>,
-                  said: Extensions| { ask(page, questions, identity, params, said) },
-        )
+    let answer = |page: Page| {
+        move |questions: State<Questions>,
+              identity: Extension<Identity>,
+              params: Query<Params>,
+              said: Extensions| { ask(page, questions, identity, params, said) }
     };
-    let form = |page: Page| {
-        let answer =
-            move |questions: State<Questions>,
-                  identity: Extension<Identity>,
-                  params: Query<Params>,
-                  said: Extensions| { ask(page, questions, identity, params, said) };
-        get(answer).post(answer)
-    };
+    let page = |page: Page| get(answer(page));
+    let form = |page: Page| get(answer(page)).post(answer(page));
     Router::new()
         .route("/", get(async || Redirect::to("/catalog")))
         .route("/catalog", page(Page::Catalog))

@@ -10,11 +10,7 @@ pub use olm_client::acts::Operands;
 
 /// An installation.
 #[derive(Args, Debug)]
-#[command(
-    mut_arg("offline", |flag| flag.hide(true)),
-    mut_arg("state", |flag| flag.hide(true)),
-    mut_arg("flavor", |flag| flag.hide(true))
-)]
+#[command(mut_args(super::without_files))]
 pub struct Installing {
     /// The package
     pub package: String,
@@ -31,11 +27,7 @@ pub struct Installing {
 
 /// An upgrade.
 #[derive(Args, Debug)]
-#[command(
-    mut_arg("offline", |flag| flag.hide(true)),
-    mut_arg("state", |flag| flag.hide(true)),
-    mut_arg("flavor", |flag| flag.hide(true))
-)]
+#[command(mut_args(super::without_files))]
 pub struct Upgrading {
     /// Name of the Subscription, or of its package
     pub operator: String,
@@ -55,11 +47,7 @@ pub struct Upgrading {
 
 /// A removal.
 #[derive(Args, Debug)]
-#[command(
-    mut_arg("offline", |flag| flag.hide(true)),
-    mut_arg("state", |flag| flag.hide(true)),
-    mut_arg("flavor", |flag| flag.hide(true))
-)]
+#[command(mut_args(super::without_files))]
 pub struct Uninstalling {
     /// Name of the Subscription, or of its package
     pub operator: String,
@@ -117,11 +105,7 @@ pub enum DryRun {
 
 /// An approval.
 #[derive(Args, Debug)]
-#[command(
-    mut_arg("offline", |flag| flag.hide(true)),
-    mut_arg("state", |flag| flag.hide(true)),
-    mut_arg("flavor", |flag| flag.hide(true))
-)]
+#[command(mut_args(super::without_files))]
 pub struct Approve {
     /// The package
     pub package: String,

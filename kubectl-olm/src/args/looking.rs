@@ -91,11 +91,7 @@ pub struct Why {
 
 /// Rights.
 #[derive(Args, Debug)]
-#[command(
-    mut_arg("offline", |flag| flag.hide(true)),
-    mut_arg("state", |flag| flag.hide(true)),
-    mut_arg("flavor", |flag| flag.hide(true))
-)]
+#[command(mut_args(super::without_files))]
 pub struct Permitted {
     /// Name of a Subscription or of its package; or a package that is not installed
     pub operator: String,
@@ -131,11 +127,7 @@ pub struct Logging {
 
 /// The console.
 #[derive(Args, Debug)]
-#[command(
-    mut_arg("offline", |flag| flag.hide(true)),
-    mut_arg("state", |flag| flag.hide(true)),
-    mut_arg("flavor", |flag| flag.hide(true))
-)]
+#[command(mut_args(super::without_files))]
 pub struct Consoling {
     /// Port of 127.0.0.1; otherwise one that is free
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]

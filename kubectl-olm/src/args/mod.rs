@@ -176,6 +176,14 @@ pub enum Shell {
     Kubectl,
 }
 
+/// Hides what is read with `--offline` alone.
+fn without_files(flag: clap::Arg) -> clap::Arg {
+    match flag.get_id().as_str() {
+        "offline" | "state" | "flavor" => flag.hide(true),
+        _ => flag,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

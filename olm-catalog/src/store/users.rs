@@ -23,7 +23,8 @@ impl Users {
         let others = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         // Not for itself any more, so that those who come later find a lock and may have one, too.
         let _ = file.unlock();
-        let joined = file.try_lock_shared().is_ok();
+        // Another one may hold it for itself for a moment, as above.
+        let joined = file.lock_shared().is_ok();
         Self { others, _lock: joined.then_some(file) }
     }
 }

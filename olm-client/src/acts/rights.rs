@@ -4,6 +4,7 @@
 //! what it does not allow is asked for one by one.
 
 use anyhow::{Context, Result};
+use futures::future::join_all;
 use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, ResourceRule, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
     SelfSubjectRulesReview, SelfSubjectRulesReviewSpec,
@@ -87,26 +88,29 @@ impl<'a> May<'a> {
 
     /// Why some of these are not allowed; nothing where all are.
     pub async fn refusals(&self, wanted: &[Action]) -> Vec<String> {
+        let asked = join_all(wanted.iter().map(|action| self.refusal(action))).await;
         let mut refusals = Vec::new();
-        for action in wanted {
-            let is_here = action.namespace.as_ref() == Some(&self.namespace);
-            if is_here && self.rules.iter().any(|rule| allows(rule, action)) {
-                continue;
-            }
-            if is_here && self.is_complete {
-                refusals.push(action.refusal());
-                continue;
-            }
-            match review(self.cluster, action).await {
-                Ok(true) => {}
-                Ok(false) => refusals.push(action.refusal()),
-                Err(error) => {
-                    refusals.push(format!("what you may do cannot be asked: {}", cause(&error)));
-                }
+        for why in asked.into_iter().flatten() {
+            if !refusals.contains(&why) {
+                refusals.push(why);
             }
         }
-        refusals.dedup();
         refusals
+    }
+
+    async fn refusal(&self, action: &Action) -> Option<String> {
+        let is_here = action.namespace.as_ref() == Some(&self.namespace);
+        if is_here && self.rules.iter().any(|rule| allows(rule, action)) {
+            return None;
+        }
+        if is_here && self.is_complete {
+            return Some(action.refusal());
+        }
+        match review(self.cluster, action).await {
+            Ok(true) => None,
+            Ok(false) => Some(action.refusal()),
+            Err(error) => Some(format!("what you may do cannot be asked: {}", cause(&error))),
+        }
     }
 }
 
@@ -122,7 +126,7 @@ fn allows(rule: &ResourceRule, action: &Action) -> bool {
         && names.is_empty()
 }
 
-async fn review(cluster: &Cluster, action: &Action) -> Result<bool> {
+pub(crate) async fn review(cluster: &Cluster, action: &Action) -> Result<bool> {
     let attributes = ResourceAttributes {
         verb: Some(action.verb.to_owned()),
         group: Some(action.group.clone()),

@@ -10,11 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
-};
 use k8s_openapi::api::core::v1::Service;
-use kube::api::{Api, PostParams};
+use kube::api::Api;
 use olm_lifecycle::catalog_source::registry::service_name;
 use olm_lifecycle::catalog_source::{Backend, backend};
 use olm_types::api::CatalogSource;
@@ -23,6 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::place::{Place, server};
+use crate::acts::rights::{self, Action};
 use crate::cluster::{Cluster, cause};
 
 /// How long an answer about a right counts.
@@ -110,30 +108,11 @@ async fn is_allowed(cluster: &Cluster, permits: &Permits, namespace: &str) -> Re
     if let Some(allowed) = permits.known(namespace, Instant::now()) {
         return Ok(allowed);
     }
-    let reviews: Api<SelfSubjectAccessReview> = Api::all(cluster.client.clone());
-    let (parameters, review) = (PostParams::default(), review(namespace));
-    let answered = cluster.answer(reviews.create(&parameters, &review)).await;
-    let answered = answered.context("the right to read it cannot be asked for")?;
-    let allowed = answered.status.is_some_and(|status| status.allowed);
+    let wanted = Action::of_olm("get", "catalogsources", namespace);
+    let allowed = rights::review(cluster, &wanted).await;
+    let allowed = allowed.context("the right to read it cannot be asked for")?;
     permits.keep(namespace, allowed, Instant::now());
     Ok(allowed)
-}
-
-fn review(namespace: &str) -> SelfSubjectAccessReview {
-    let attributes = ResourceAttributes {
-        group: Some("operators.coreos.com".to_owned()),
-        resource: Some("catalogsources".to_owned()),
-        verb: Some("get".to_owned()),
-        namespace: Some(namespace.to_owned()),
-        ..ResourceAttributes::default()
-    };
-    SelfSubjectAccessReview {
-        spec: SelfSubjectAccessReviewSpec {
-            resource_attributes: Some(attributes),
-            ..SelfSubjectAccessReviewSpec::default()
-        },
-        ..SelfSubjectAccessReview::default()
-    }
 }
 
 /// The address that the API server has given to a Service. A name that leads elsewhere is none.

@@ -58,20 +58,23 @@ impl Page {
                 Next::Changed(id) => {
                     return Some(event("changed").id(format!("{id:x}")).data("changed"));
                 }
-                Next::End => return Some(self.end()),
+                Next::End => return Some(self.end("end")),
                 Next::Wait(pause) => pause,
             };
             tokio::select! {
-                () = self.ends.wait() => return Some(self.end()),
+                () = self.ends.wait() => {
+                    return Some(self.end("not live: you are not logged in any more"));
+                }
                 () = self.followed.changed(), if pause.is_none() => {}
                 () = sleep(pause.unwrap_or_default()), if pause.is_some() => {}
             }
         }
     }
 
-    fn end(&mut self) -> Event {
+    /// `why` is shown, unless it is `end`: then the state has said it.
+    fn end(&mut self, why: &str) -> Event {
         self.has_ended = true;
-        event("end").data("end")
+        event("end").data(why)
     }
 }
 
@@ -102,5 +105,6 @@ mod tests {
             last = String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap();
         }
         assert!(last.starts_with("event: end\n"), "{last}");
+        assert!(last.contains("not logged in any more"), "{last}");
     }
 }

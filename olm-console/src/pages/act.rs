@@ -3,6 +3,7 @@
 use axum::response::{IntoResponse, Redirect, Response};
 use http::StatusCode;
 use jiff::Timestamp;
+use olm_client::TimedOut;
 use olm_client::acts::rights::{Action, May};
 use olm_client::acts::{NotInTime, Writing};
 use olm_client::plan::on_cluster;
@@ -72,7 +73,7 @@ fn code(error: &anyhow::Error) -> StatusCode {
             StatusCode::from_u16(status.code).unwrap_or(StatusCode::BAD_GATEWAY)
         }
         Some(_) => StatusCode::BAD_GATEWAY,
-        None if error.downcast_ref::<NotInTime>().is_some() => StatusCode::GATEWAY_TIMEOUT,
+        None if error.is::<NotInTime>() || error.is::<TimedOut>() => StatusCode::GATEWAY_TIMEOUT,
         None => StatusCode::BAD_REQUEST,
     }
 }

@@ -175,7 +175,7 @@ pub(crate) fn failed(
         server: cluster.server.clone(),
         command: command.line(),
         leaves: identity.has_logged_in(),
-        live: live::address(page, home, None),
+        live: live::address(page, home, None).filter(|_| !params.is_posted()),
         notes: Vec::new(),
         token: String::new(),
     };

@@ -44,7 +44,7 @@ impl CatalogSources {
         let view = hosts.host.view(key).unwrap_or_default();
         let recorded = recorded.and_then(|record| record.port);
         let port = match (&view.content, leads) {
-            (Some(_), true) => hosts.host.port(key, recorded, &hosts.other_ports(key)),
+            (Some(_), true) => hosts.host.port(key, recorded, &hosts.other_ports(key, &service)),
             (Some(_), false) => recorded,
             (None, _) => None,
         };
@@ -96,9 +96,9 @@ impl Hosts {
     }
 
     /// Ports that are recorded for other catalogs.
-    fn other_ports(&self, key: &CatalogKey) -> Vec<u16> {
-        let (slices, service) = (self.stores.slices.list(), key.name.replace('.', "-"));
+    fn other_ports(&self, key: &CatalogKey, service: &str) -> Vec<u16> {
+        let slices = self.stores.slices.list();
         let all = slices.iter().map(Arc::as_ref);
-        taken_ports(all, self.host.scope(), (&key.namespace, &service))
+        taken_ports(all, self.host.scope(), (&key.namespace, service))
     }
 }

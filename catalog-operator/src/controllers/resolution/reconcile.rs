@@ -157,8 +157,8 @@ impl Resolutions {
         }
         let (mut namespace, mut on_the_way) = (namespace.clone(), 0);
         for mut part in parts {
-            let own = (&part.namespace, &part.selection);
-            if let Some(plan) = unfinished(own.0, own.1, self.retry_timeout, clock::now()) {
+            let (limit, now) = (self.retry_timeout, clock::now());
+            if let Some(plan) = unfinished(&part.namespace, &part.selection, limit, now) {
                 conclusion = sooner(conclusion, Conclusion::RequeueAfter(plan.rest));
                 continue;
             }

@@ -82,8 +82,8 @@ impl PullSecrets {
         let account = self.of_account(whose).await;
         let (names, left) = chosen(whose.secrets.iter().cloned().chain(account));
         if left > 0 {
-            let (namespace, catalog) = (&whose.namespace, &whose.account);
-            tracing::warn!(namespace, catalog, left, "only {MOST} Secrets are used to pull");
+            let (namespace, account) = (&whose.namespace, &whose.account);
+            tracing::warn!(namespace, account, left, "only {MOST} Secrets are used to pull");
         }
         for name in names {
             self.add(&mut keychain, &whose.namespace, &name).await;

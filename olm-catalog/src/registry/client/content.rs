@@ -1,5 +1,7 @@
 //! Asks a server whether it serves certain content.
 
+use std::error::Error;
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -37,7 +39,12 @@ async fn ask(server: SocketAddr, content: &str) -> ContentAnswer {
     let Ok(endpoint) = Endpoint::from_shared(format!("http://{server}")) else {
         return ContentAnswer::Other;
     };
-    let Ok(channel) = endpoint.connect().await else { return ContentAnswer::Other };
+    let channel = match endpoint.connect().await {
+        Ok(channel) => channel,
+        Err(error) if is_refused(&error) => return ContentAnswer::Other,
+        // The network, or this process, may be at fault.
+        Err(_) => return ContentAnswer::Silent,
+    };
     let request = HealthCheckRequest { service: format!("{CONTENT_SERVICE}{content}") };
     match HealthClient::new(channel).check(request).await {
         Ok(answer) if answer.get_ref().status() == ServingStatus::Serving => ContentAnswer::Serves,
@@ -48,6 +55,13 @@ async fn ask(server: SocketAddr, content: &str) -> ContentAnswer {
         // It has too much to do, or ended the connection to serve newer content.
         Err(_) => ContentAnswer::Silent,
     }
+}
+
+/// Whether there is no server at the port.
+fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    let mut errors = causes.filter_map(|error| error.downcast_ref::<io::Error>());
+    errors.any(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
 #[cfg(test)]

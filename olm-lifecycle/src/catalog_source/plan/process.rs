@@ -14,7 +14,7 @@ use kube_core::ResourceExt;
 use olm_effect::{Effect, Target};
 
 use super::super::drift;
-use super::super::hosting::{Hosting, record, selects, slice, slice_name};
+use super::super::hosting::{Hosting, Replica, record, selects, slice, slice_name};
 use super::super::polling::PollStep;
 use super::build::{Build, GRACE};
 use super::{Course, InProcess, Plan, Server};
@@ -124,15 +124,14 @@ impl Build<'_> {
 
 /// Whether the operator serves the catalog where clients would be sent: at one of its Pods, or without Pods.
 fn serves(hosting: &Hosting) -> bool {
-    let mut replicas =
-        hosting.replicas.iter().filter(|one| one.ready && !one.terminating).peekable();
-    replicas.peek().is_none() || replicas.any(|replica| replica.serves)
+    let answers = |one: &Replica| one.ready && !one.terminating && one.serves;
+    hosting.replicas.is_empty() || hosting.replicas.iter().any(answers)
 }
 
 /// Whether clients would reach the operator without the Service's selector.
 fn leads_to_the_operator(hosting: &Hosting) -> bool {
-    let has_pods = hosting.replicas.iter().any(|replica| replica.ready && !replica.terminating);
-    hosting.slice.as_deref().is_some_and(|slice| !has_pods || answers(slice))
+    let is_without_pods = hosting.replicas.is_empty();
+    hosting.slice.as_deref().is_some_and(|slice| is_without_pods || answers(slice))
 }
 
 /// Whether one of the endpoints is ready.

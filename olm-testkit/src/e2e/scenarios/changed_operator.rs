@@ -14,66 +14,64 @@ use crate::operators::Operator;
 /// What a namespace lets its Pods do.
 const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
 
-/// The Deployment of the catalog operator and what its namespace enforces, changed for a while.
-pub(super) struct ChangedOperator {
-    deployments: Api<Deployment>,
-    before: Value,
-    namespaces: Api<Namespace>,
-    namespace: String,
-    enforced: Option<String>,
+/// Goes through steps while the operator has more flags, and a folder to write to. It is as before
+/// afterwards, whatever came of them. In the network of its node it reaches the registry, which listens
+/// there only. The names of Services stay those of the cluster.
+pub(super) async fn during(
+    ctx: &TestContext,
+    flags: &[&str],
+    folder: Option<&str>,
+    steps: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    while_permitted(ctx, with_flags(ctx, flags, folder, steps)).await
 }
 
-impl ChangedOperator {
-    /// Goes through steps while the operator has more flags, and a folder to write to. It is as before
-    /// afterwards, whatever came of them. In the network of its node it reaches the registry, which listens
-    /// there only. The names of Services stay those of the cluster.
-    pub(super) async fn during(
-        ctx: &TestContext,
-        flags: &[&str],
-        folder: Option<&str>,
-        steps: impl Future<Output = Result<()>>,
-    ) -> Result<()> {
-        let changed = Self::begin(ctx, flags, folder).await?;
-        let played = steps.await;
-        let ended = changed.end().await;
-        played.and(ended)
-    }
-
-    async fn begin(ctx: &TestContext, flags: &[&str], folder: Option<&str>) -> Result<Self> {
-        let namespace = ctx.facts().olm_namespace.clone().context("OLM is nowhere")?;
-        let deployments: Api<Deployment> = Api::namespaced(ctx.client.clone(), &namespace);
-        let found = deployments.get(Operator::Catalog.name()).await?;
-        let before = serde_json::to_value(&found)?["spec"]["template"]["spec"].take();
-        let pod = changed(&before, flags, folder)?;
-        let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
-        let enforced = namespaces.get(&namespace).await?.labels().get(ENFORCED).cloned();
-        let changed = Self { deployments, before, namespaces, namespace, enforced };
-        changed.enforce(Some("privileged")).await?;
-        changed.patch(pod).await?;
-        deploy::wait_ready(&ctx.client).await?;
-        Ok(changed)
-    }
-
-    async fn end(self) -> Result<()> {
-        let fields = ["hostNetwork", "dnsPolicy", "containers", "volumes"];
-        let pod = fields.map(|field| (field, self.before[field].clone()));
-        self.patch(pod.into_iter().collect()).await?;
-        self.enforce(self.enforced.as_deref()).await
-    }
-
-    /// Only Pods that are made from now on are judged.
-    async fn enforce(&self, level: Option<&str>) -> Result<()> {
+/// Goes through steps while the namespace of OLM lets Pods use the network of the node. Pods of catalogs follow what
+/// is enforced, and are made anew.
+pub(super) async fn while_permitted(
+    ctx: &TestContext,
+    steps: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
+    let namespace = namespace(ctx)?;
+    let before = namespaces.get(namespace).await?.labels().get(ENFORCED).cloned();
+    let enforce = async |level: Option<&str>| {
         let patch = Patch::Merge(json!({"metadata": {"labels": {ENFORCED: level}}}));
-        self.namespaces.patch(&self.namespace, &PatchParams::default(), &patch).await?;
-        Ok(())
-    }
+        namespaces.patch(namespace, &PatchParams::default(), &patch).await
+    };
+    enforce(Some("privileged")).await?;
+    let played = steps.await;
+    let ended = enforce(before.as_deref()).await.map(drop);
+    played.and(ended.context("the namespace of OLM is not as before"))
+}
 
-    async fn patch(&self, pod: Value) -> Result<()> {
+/// Goes through steps while the operator has more flags, as [`during`], in a namespace that permits it.
+pub(super) async fn with_flags(
+    ctx: &TestContext,
+    flags: &[&str],
+    folder: Option<&str>,
+    steps: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    let deployments: Api<Deployment> = Api::namespaced(ctx.client.clone(), namespace(ctx)?);
+    let found = deployments.get(Operator::Catalog.name()).await?;
+    let before = serde_json::to_value(&found)?["spec"]["template"]["spec"].take();
+    let patch = async |pod: Value| {
         let patch = Patch::Merge(json!({"spec": {"template": {"spec": pod}}}));
-        let name = Operator::Catalog.name();
-        self.deployments.patch(name, &PatchParams::default(), &patch).await?;
-        Ok(())
-    }
+        deployments.patch(Operator::Catalog.name(), &PatchParams::default(), &patch).await
+    };
+    patch(changed(&before, flags, folder)?).await?;
+    let played = match deploy::wait_ready(&ctx.client).await {
+        Ok(()) => steps.await,
+        Err(error) => Err(error),
+    };
+    let fields = ["hostNetwork", "dnsPolicy", "containers", "volumes"];
+    let pod = fields.map(|field| (field, before[field].clone()));
+    let ended = patch(pod.into_iter().collect()).await.map(drop);
+    played.and(ended.context("the operator is not as before"))
+}
+
+fn namespace(ctx: &TestContext) -> Result<&str> {
+    ctx.facts().olm_namespace.as_deref().context("OLM is nowhere")
 }
 
 fn changed(before: &Value, flags: &[&str], folder: Option<&str>) -> Result<Value> {

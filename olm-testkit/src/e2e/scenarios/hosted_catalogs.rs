@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::catalog_images::push;
-use super::changed_operator::ChangedOperator;
+use super::changed_operator::{while_permitted, with_flags};
 use crate::builders::IMAGE;
+use crate::deploy;
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 
@@ -27,7 +28,8 @@ const READS: u64 = 20;
 
 /// The scenarios of this file.
 pub(super) fn all() -> Vec<Scenario> {
-    let about = "who reads a catalog does not notice that the operator takes it over from a Pod, and gives it back";
+    let about = "who reads a catalog does not notice that a flag has the operator take it over from a Pod, and that a \
+        Pod takes it back";
     let needs = [Need::Containers, Need::Workload, Need::Registry, Need::OlmPods];
     vec![
         scenario("hosted::readers_notice_nothing", about, readers_notice_nothing)
@@ -36,12 +38,13 @@ pub(super) fn all() -> Vec<Scenario> {
     ]
 }
 
+/// The flag has the operator take the catalog over while the operator is rolled out, the annotation gives it back, and
+/// then the flag goes.
 async fn readers_notice_nothing(ctx: Arc<TestContext>) -> Result<()> {
-    let (flags, folder) = (["--catalogs=process"], Some("/var/lib/olm-rs/catalogs"));
-    ChangedOperator::during(&ctx, &flags, folder, there_and_back(&ctx)).await
+    while_permitted(&ctx, reads_throughout(&ctx)).await
 }
 
-async fn there_and_back(ctx: &TestContext) -> Result<()> {
+async fn reads_throughout(ctx: &TestContext) -> Result<()> {
     create(ctx).await?;
     wait::until_connected(&ctx.olm_api()?, NAME).await?;
     let service = service(ctx).await?;
@@ -53,18 +56,24 @@ async fn there_and_back(ctx: &TestContext) -> Result<()> {
         anyhow::Ok(said)
     })
     .await?;
+    let (flags, folder) = (["--catalogs=process"], Some("/var/lib/olm-rs/catalogs"));
+    with_flags(ctx, &flags, folder, there_and_back(ctx, &before, &service)).await?;
+    deploy::wait_ready(&ctx.client).await?;
+    let after = reads_on(ctx, &before).await?;
+    println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);
+    Ok(())
+}
 
-    annotate(ctx, Value::Null).await?;
+async fn there_and_back(ctx: &TestContext, before: &Said, service: &Value) -> Result<()> {
     wait::until(&ctx.olm_api()?, SLICE, "lead to the operator", |_: &EndpointSlice| true).await?;
     until_no_pods(ctx).await?;
-    reads_on(ctx, &before).await?;
+    reads_on(ctx, before).await?;
 
     annotate(ctx, json!("pod")).await?;
     wait::until_gone(&ctx.olm_api::<EndpointSlice>()?, SLICE).await?;
-    let after = reads_on(ctx, &before).await?;
+    reads_on(ctx, before).await?;
     let restored = self::service(ctx).await?;
-    ensure!(restored == service, "the Service was {service}, and is {restored}");
-    println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);
+    ensure!(restored == *service, "the Service was {service}, and is {restored}");
     Ok(())
 }
 
@@ -73,7 +82,7 @@ async fn create(ctx: &TestContext) -> Result<()> {
     let registry = ctx.facts().registry.as_deref().context("no registry takes images")?;
     let image = push(ctx, &["1.0.0"]).await?.replace("example.com", registry);
     let catalog = json!({
-        "metadata": {"name": NAME, "annotations": {"olm-rs.dev/served-by": "pod"}},
+        "metadata": {"name": NAME},
         "spec": {
             "sourceType": "grpc", "image": image,
             "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},

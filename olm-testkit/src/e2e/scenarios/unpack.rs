@@ -12,7 +12,7 @@ use olm_types::hash::unpack_name;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::changed_operator::ChangedOperator;
+use super::changed_operator;
 use crate::builders::{Bundle, Package, csv};
 use crate::e2e::context::conditions;
 use crate::e2e::{Need, Scenario, TestContext, scenario};
@@ -82,7 +82,7 @@ async fn by_the_operator(ctx: Arc<TestContext>) -> Result<()> {
         ensure!(jobs.list(&ListParams::default()).await?.items.is_empty(), "there is a Job");
         ctx.succeeded("ladle.v1.0.0").await.map(drop)
     };
-    ChangedOperator::during(&ctx, &["--bundle-unpack=process"], None, steps).await
+    changed_operator::during(&ctx, &["--bundle-unpack=process"], None, steps).await
 }
 
 /// The image of an operator that runs.

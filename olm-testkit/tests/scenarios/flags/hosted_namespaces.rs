@@ -49,8 +49,7 @@ async fn create(
     served_by: Option<&str>,
     spec: &Value,
 ) -> Result<()> {
-    let annotations = json!({"olm-rs.dev/served-by": served_by});
-    let annotations = served_by.map(|_| annotations);
+    let annotations = served_by.map(|server| json!({"olm-rs.dev/served-by": server}));
     let source = json!({"metadata": {"name": name, "annotations": annotations}, "spec": spec});
     let catalogs: Api<CatalogSource> = ctx.api();
     catalogs.create(&PostParams::default(), &serde_json::from_value(source)?).await?;

@@ -51,6 +51,11 @@ fn a_pod_serves_until_a_replica_does() {
     world.hosting().asked = true;
     world.hosting().replicas[0].serves = false;
     world.pulled("sha256:a");
+    world.hosting().replicas[0].ready = false;
+    world.hosting().replicas[0].serves = true;
+    assert!(world.converge().is_empty(), "clients do not reach what is not ready");
+    world.hosting().replicas[0].ready = true;
+    world.hosting().replicas[0].serves = false;
     for _ in 0..2 {
         assert!(world.converge().is_empty(), "clients would reach nothing");
         world.seconds(60);

@@ -77,7 +77,7 @@ impl Creations {
     pub(super) fn check(&mut self) -> Result<()> {
         let Some(log) = &mut self.log else { return Ok(()) };
         self.writes.extend(log.writes(&[Operator::Catalog.name()])?);
-        let created = self.writes.iter().filter(|write| write.verb == "create");
+        let created = self.writes.iter().filter(|write| write.is_new);
         let created: Vec<_> = created.filter(|write| self.concerns(write)).collect();
         created.iter().try_for_each(|write| match self.expected.get(&write.object) {
             Some(expected) => self.judge(write, expected),
@@ -120,7 +120,7 @@ impl Creations {
     pub(super) fn check_followed(&mut self) -> Result<()> {
         let Some(log) = &mut self.log else { return Ok(()) };
         self.writes.extend(log.writes(&[Operator::Catalog.name()])?);
-        let created = self.writes.iter().filter(|write| write.verb == "create");
+        let created = self.writes.iter().filter(|write| write.is_new);
         let created: Vec<_> = created
             .filter(|write| self.concerns(write) || self.followed.contains_key(&write.object))
             .collect();

@@ -81,12 +81,9 @@ async fn approve(ctx: &TestContext, opened: &Opened) -> Result<()> {
     opened.shows("/plan?name=kettle", &[OLD, "Approve"]).await?;
     browser.click("#approve-form button[value=approve]").await?;
     at(opened, "/operator").await?;
-    let is_live = browser.run("return document.getElementById('live') !== null;").await?;
-    // A page that is live shows it by itself.
-    match is_live == true {
-        true => browser.until_shown("InstallSucceeded").await?,
-        false => opened.shows("/operator?name=kettle", &["InstallSucceeded"]).await?,
-    }
+    // The page is live, and shows it by itself.
+    browser.until("be live", "document.getElementById('live')").await?;
+    browser.until_shown("InstallSucceeded").await?;
     ctx.succeeded(OLD).await?;
     opened.is_calm("an approval").await
 }

@@ -108,7 +108,11 @@ async fn pictures(opened: &Opened) -> Result<()> {
         let outside = |url: &&String| url.contains("evil.example");
         let asked: Vec<&String> = seen.requests.iter().filter(outside).collect();
         // What its policy forbids is in the log of requests, too, and complained of.
-        ensure!(seen.errors.len() >= asked.len(), "{name} asks for {asked:?}");
+        let is_forbidden = |error: &&String| {
+            error.contains("evil.example") && error.contains("Content Security Policy")
+        };
+        let forbidden = seen.errors.iter().filter(is_forbidden).count();
+        ensure!(forbidden >= asked.len(), "{name} asks for {asked:?}: {:?}", seen.errors);
     }
     Ok(())
 }
