@@ -36,25 +36,24 @@ impl Listing {
         let home = cluster.namespace.as_str();
         let (visible, _) = Visible::read(cluster, home, &settings).await?;
         let flags = &sources.catalog;
-        let named = Catalogs::of_flags(&visible, flags, &cluster.notices).await?;
-        let mut packages = named.packages(package).await?;
-        let mut unread = Vec::new();
-        match cluster.list(&cluster.api::<PackageManifest>(Some(home))).await {
-            Ok(found) => packages.extend(found.into_iter().filter(|one| {
-                let status = one.status.as_ref();
-                let is_it = |name: &str| package.is_none_or(|package| package == name);
-                status.is_some_and(|status| {
-                    is_it(&status.package_name) && !named.has(&key_of(status))
-                })
-            })),
+        let presented = cluster.list(&cluster.api::<PackageManifest>(Some(home))).await;
+        let (own, presented) = match presented {
+            Ok(found) => (Catalogs::of_flags(&visible, flags, &cluster.notices).await?, found),
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) => {
                 let own = Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?;
                 instead(&own, error, &cluster.notices)?;
-                packages = own.packages(package).await?;
-                unread.extend(own.unread);
+                (own, Vec::new())
             }
-        }
+        };
+        let mut packages = own.packages(package).await?;
+        packages.extend(presented.into_iter().filter(|one| {
+            let is_it = |name: &str| package.is_none_or(|package| package == name);
+            one.status
+                .as_ref()
+                .is_some_and(|status| is_it(&status.package_name) && !own.has(&key_of(status)))
+        }));
+        let unread = own.unread;
         let everywhere = cluster.list(&cluster.api::<Subscription>(None)).await;
         let subscriptions = match everywhere {
             Ok(found) => found,

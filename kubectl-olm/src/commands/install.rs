@@ -13,7 +13,7 @@ use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;
 use crate::args::{Acting, DryRun, Format, Installing, Operands, Upgrading};
 use crate::output::Output;
-use crate::plan::{Home, in_cluster, installation};
+use crate::plan::{Home, Origin, in_cluster, installation};
 
 /// Of a plan that shows no bundle of the package.
 const NOTHING: &str = "the plan installs nothing of the package";
@@ -34,7 +34,7 @@ pub async fn run(
         Asked { namespace: namespace.to_owned(), settings, now, wanted }
     };
     let home = Home { name: home, is_named: cluster.is_named };
-    let preview = installation(Some(cluster), home, question, &asked.reading).await?;
+    let preview = installation(Origin::Cluster(cluster), home, question, &asked.reading).await?;
     if matches!(output.format(), Format::Yaml | Format::Json) {
         verdict(&preview)?;
         output.manifests(&preview.manifests)?;

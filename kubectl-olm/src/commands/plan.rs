@@ -3,15 +3,15 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use olm_client::cluster::{Cluster, one_namespace};
-use olm_client::plan::offline;
-use olm_plan::preview::{Asked, Install, Known, Preview, Wanted};
+use olm_client::plan::read_state;
+use olm_plan::preview::{Asked, Install, Preview, Wanted};
 use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
 
 use crate::Outcome;
 use crate::args::{Format, Operands, Plan, Planned, Subscribing};
 use crate::output::{Kind, Output};
-use crate::plan::{Home, describe, in_cluster, installation};
+use crate::plan::{Home, Origin, describe, installation, preview};
 
 pub use olm_client::acts::verdict;
 
@@ -21,32 +21,33 @@ pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> R
     let reading = plan.planned.reading();
     let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
     let home = Home { name: home, is_named: cluster.is_named };
-    let preview = previewed(Some(cluster), home, plan, &settings).await?;
+    let preview = previewed(Origin::Cluster(cluster), home, plan, &settings).await?;
     print(&preview, plan, output)
 }
 
 /// Shows what would happen, by files alone.
 pub async fn run_offline(namespace: Option<&str>, plan: &Plan, output: Output) -> Result<Outcome> {
     let reading = plan.planned.reading();
-    // What files say of OLM is read with all else that they hold.
-    let settings = reading.sources.settings(&Known::default());
+    let state = read_state(&reading.sources.state)?;
+    let settings = reading.sources.settings(&state);
     let home = Home { name: namespace.unwrap_or("default"), is_named: namespace.is_some() };
-    let preview = previewed(None, home, plan, &settings).await?;
+    let preview = previewed(Origin::Files(&state), home, plan, &settings).await?;
     print(&preview, plan, output)
 }
 
 async fn previewed(
-    cluster: Option<&Cluster>,
+    origin: Origin<'_>,
     home: Home<'_>,
     plan: &Plan,
     settings: &Settings,
 ) -> Result<Preview> {
     let asked = |namespace: &str| asked(namespace, plan, settings.clone());
     let reading = plan.planned.reading();
-    match (&plan.planned, cluster) {
-        (Planned::Install { .. }, _) => installation(cluster, home, asked, reading).await,
-        (_, Some(cluster)) => in_cluster(cluster, &asked(home.name), reading).await,
-        (_, None) => offline(&asked(home.name), reading, &Output::notices()).await,
+    match &plan.planned {
+        Planned::Install { .. } => installation(origin, home, asked, reading).await,
+        Planned::Upgrade { .. } | Planned::Uninstall { .. } => {
+            preview(origin, &asked(home.name), reading).await
+        }
     }
 }
 

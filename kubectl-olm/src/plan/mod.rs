@@ -6,4 +6,4 @@ mod suggested;
 
 pub use describe::describe;
 pub use in_cluster::in_cluster;
-pub use suggested::{Home, installation};
+pub use suggested::{Home, Origin, installation, preview};

@@ -6,12 +6,21 @@ use anyhow::Result;
 use olm_client::Cluster;
 use olm_client::plan::offline;
 use olm_client::reading::Reading;
-use olm_plan::preview::{Asked, Bundle, Preview};
+use olm_plan::preview::{Asked, Bundle, Known, Preview};
 use olm_plan::suggested::{Question, place, suggestion};
 use olm_types::api::{ClusterServiceVersion, PackageManifest};
 
 use super::in_cluster::in_cluster;
 use crate::output::Output;
+
+/// Where objects are read.
+#[derive(Clone, Copy)]
+pub enum Origin<'a> {
+    /// In a cluster.
+    Cluster(&'a Cluster),
+    /// In files, once.
+    Files(&'a Known),
+}
 
 /// A namespace, and whether a flag names it.
 #[derive(Clone, Copy, Debug)]
@@ -22,21 +31,21 @@ pub struct Home<'a> {
     pub is_named: bool,
 }
 
-/// What an installation would do, where it goes; without a cluster by files alone. Where that is, and why, is said
+/// What an installation would do, where it goes. Where that is, and why, is said
 /// beside the result.
 ///
 /// # Errors
 /// There is nothing to preview, or time runs out.
 pub async fn installation(
-    cluster: Option<&Cluster>,
+    origin: Origin<'_>,
     home: Home<'_>,
     asked: impl Fn(&str) -> Asked,
     reading: &Reading,
 ) -> Result<Preview> {
     let first = asked(home.name);
-    let found = preview(cluster, &first, reading).await?;
+    let found = preview(origin, &first, reading).await?;
     let Some(bundle) = own_bundle(&found) else { return Ok(found) };
-    let Some(annotations) = annotations(cluster, &found, bundle).await else {
+    let Some(annotations) = annotations(origin, &found, bundle).await else {
         if !home.is_named {
             let csv = &bundle.csv;
             Output::complain(&format!("unknown: which namespace {csv} suggests, it was not read"));
@@ -57,13 +66,17 @@ pub async fn installation(
     if place.namespace == home.name {
         return Ok(found);
     }
-    preview(cluster, &asked(&place.namespace), reading).await
+    preview(origin, &asked(&place.namespace), reading).await
 }
 
-async fn preview(cluster: Option<&Cluster>, asked: &Asked, reading: &Reading) -> Result<Preview> {
-    match cluster {
-        Some(cluster) => in_cluster(cluster, asked, reading).await,
-        None => offline(asked, reading, &Output::notices()).await,
+/// What would happen.
+///
+/// # Errors
+/// There is nothing to preview, or time runs out.
+pub async fn preview(origin: Origin<'_>, asked: &Asked, reading: &Reading) -> Result<Preview> {
+    match origin {
+        Origin::Cluster(cluster) => in_cluster(cluster, asked, reading).await,
+        Origin::Files(state) => offline(asked, state, reading, &Output::notices()).await,
     }
 }
 
@@ -75,14 +88,14 @@ fn own_bundle(preview: &Preview) -> Option<&Bundle> {
 
 /// The annotations of a bundle's CSV, as it would be written, or as the packages API presents it.
 async fn annotations(
-    cluster: Option<&Cluster>,
+    origin: Origin<'_>,
     preview: &Preview,
     bundle: &Bundle,
 ) -> Option<BTreeMap<String, String>> {
-    match (written(preview, &bundle.csv), cluster) {
+    match (written(preview, &bundle.csv), origin) {
         (Some(found), _) => Some(found),
-        (None, Some(cluster)) => presented(cluster, &preview.namespace, bundle).await,
-        (None, None) => None,
+        (None, Origin::Cluster(cluster)) => presented(cluster, &preview.namespace, bundle).await,
+        (None, Origin::Files(_)) => None,
     }
 }
 
@@ -219,7 +232,8 @@ mod tests {
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let home = Home { name: "home", is_named };
-        runtime.block_on(installation(None, home, asked, reading)).unwrap()
+        let state = Known { is_everything: true, ..Known::default() };
+        runtime.block_on(installation(Origin::Files(&state), home, asked, reading)).unwrap()
     }
 
     #[rstest]

@@ -2,10 +2,8 @@
 
 use olm_plan::observed::name;
 use olm_plan::preview::Hop;
-use olm_types::annotations::PROPERTIES;
+use olm_plan::preview::counted::counted;
 use olm_types::api::InstallPlan;
-use olm_types::document::{self, Budget, Meter, plain_numbers};
-use serde_json::Value;
 
 /// A step as KIND/NAME, and its manifest.
 type Written<'a> = (String, &'a str);
@@ -56,25 +54,8 @@ fn by_name(mut steps: Vec<Written<'_>>) -> Vec<Written<'_>> {
 }
 
 fn is_same(shown: &str, planned: &str) -> bool {
-    let values = || Some((compared(shown)?, compared(planned)?));
+    let values = || Some((counted(shown)?, counted(planned)?));
     shown == planned || values().is_some_and(|(shown, planned)| shown == planned)
-}
-
-/// What counts of a manifest, or of a reference to a ConfigMap. Properties say what the resolver knows of a bundle,
-/// and catalogs that are read in different ways list them differently.
-fn compared(manifest: &str) -> Option<Value> {
-    let read = document::json(manifest.as_bytes(), &mut Meter::in_all(Budget::OBJECT));
-    let mut value = plain_numbers(read.ok()?);
-    let annotations = value.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
-    if let Some(annotations) = annotations {
-        annotations.remove(PROPERTIES);
-    }
-    if let Some(reference) = value.as_object_mut()
-        && reference.contains_key("catalogSourceNamespace")
-    {
-        reference.remove("properties");
-    }
-    Some(value)
 }
 
 /// Images of the plan that may hold something else than when they were shown.
@@ -88,7 +69,7 @@ pub fn without_digest(plan: &InstallPlan) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
-    use serde_json::{from_value, json};
+    use serde_json::{Value, from_value, json};
 
     use super::*;
 

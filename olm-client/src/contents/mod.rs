@@ -57,17 +57,18 @@ impl<'a> Contents<'a> {
             BundleContent::Inline => self.of_catalog(entry).await,
             BundleContent::Image(image) => self.of_image(entry, image, known).await,
         };
-        match found {
-            Ok(found) => Content::Read(Arc::new(found)),
-            Err(why) => {
-                match self.folder.as_deref().map(|path| (path, folder::bundle(path, entry))) {
-                    Some((_, Some(found))) => Content::Read(Arc::new(found)),
-                    Some((path, None)) => {
-                        let path = path.display();
-                        Content::Unknown(format!("{why}; {path} has no bundle of that name either"))
-                    }
-                    None => Content::Unknown(format!("{why}; {HELP}")),
-                }
+        let why = match found {
+            Ok(found) => return Content::Read(Arc::new(found)),
+            Err(why) => why,
+        };
+        let Some(folder) = self.folder.as_deref() else {
+            return Content::Unknown(format!("{why}; {HELP}"));
+        };
+        match folder::bundle(folder, entry) {
+            Some(found) => Content::Read(Arc::new(found)),
+            None => {
+                let folder = folder.display();
+                Content::Unknown(format!("{why}; {folder} has no bundle of that name either"))
             }
         }
     }

@@ -44,13 +44,17 @@ pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> 
     Ok(preview.hashed())
 }
 
-/// What would happen, by files alone.
+/// What would happen, by files alone: the state, as [`read_state`] reads it, and those of the catalogs.
 ///
 /// # Errors
-/// A file cannot be read, or there is nothing to preview.
-pub async fn offline(asked: &Asked, reading: &Reading, notices: &Notices) -> Result<Preview> {
-    let mut known = read_state(&reading.sources.state)?;
-    let asked = &Asked { settings: reading.sources.settings(&known), ..asked.clone() };
+/// A catalog cannot be read, or there is nothing to preview.
+pub async fn offline(
+    asked: &Asked,
+    state: &Known,
+    reading: &Reading,
+    notices: &Notices,
+) -> Result<Preview> {
+    let mut known = state.clone();
     let visible = Visible::of(&known, asked);
     let catalogs = Catalogs::of_flags(&visible, &reading.sources.catalog, notices).await?;
     let contents = Contents {

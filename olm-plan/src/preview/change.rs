@@ -1,9 +1,11 @@
 //! Objects before and after: what is created, changed, made anew and deleted, field by field.
 
+use olm_types::annotations::PROPERTIES;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::counted::forget_annotation;
 use super::known::Key;
 
 /// Fields of metadata that an API server keeps, and that say nothing about a change.
@@ -80,7 +82,7 @@ pub struct Change {
     /// Fields that change, of an object that stays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
-    /// SHA-256 of all that would be written, as hex digits: what is created has no fields here. Empty when the
+    /// SHA-256 of all that would be written but properties of bundles, as hex digits: what is created has no fields here. Empty when the
     /// object goes.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub contents: String,
@@ -150,9 +152,11 @@ impl Change {
     }
 }
 
-/// The hash of an object, Secrets included.
+/// The hash of what counts of an object, Secrets included.
 fn contents(object: &Value) -> String {
-    sha256(&as_written(object).to_string())
+    let mut object = as_written(object);
+    forget_annotation(&mut object, PROPERTIES);
+    sha256(&object.to_string())
 }
 
 /// SHA-256 of a text, as hex digits.
@@ -168,18 +172,9 @@ fn as_written(object: &Value) -> Value {
     }
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         KEPT.iter().for_each(|field| drop(metadata.remove(*field)));
-        forget_revision(metadata);
     }
+    forget_annotation(&mut object, REVISION);
     object
-}
-
-fn forget_revision(metadata: &mut serde_json::Map<String, Value>) {
-    let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else {
-        return;
-    };
-    if annotations.remove(REVISION).is_some() && annotations.is_empty() {
-        metadata.remove("annotations");
-    }
 }
 
 /// The same for eyes: values of Secrets are not shown.

@@ -8,6 +8,7 @@ mod baseline;
 mod brought;
 pub mod change;
 mod copies;
+pub mod counted;
 mod finish;
 mod forward;
 pub mod grants;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::change::{Action, Change, Written, sha256};
+use super::counted::counted;
 use super::permissions::Rights;
 
 /// A bundle that would be installed.
@@ -56,6 +57,12 @@ impl Hop {
         self.steps.extend(steps.iter().map(named));
         let manifest = |step: &Step| step.resource.manifest.clone().unwrap_or_default();
         self.manifests.extend(steps.iter().map(manifest));
+    }
+
+    /// What counts of each manifest: the hash is the same before and after the InstallPlan is made.
+    fn counted(&self) -> Vec<Value> {
+        let text = |manifest: &String| Value::String(manifest.clone());
+        self.manifests.iter().map(|one| counted(one).unwrap_or_else(|| text(one))).collect()
     }
 }
 
@@ -159,7 +166,7 @@ pub struct Preview {
     /// missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub manifests: Vec<Value>,
-    /// Hash of all of the above, and of the manifests of steps.
+    /// Hash of all of the above, and of what counts of the manifests of steps.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub plan_hash: String,
 }
@@ -169,7 +176,7 @@ impl Preview {
     #[must_use]
     pub fn hashed(mut self) -> Self {
         self.plan_hash.clear();
-        let manifests: Vec<&Vec<String>> = self.hops.iter().map(|hop| &hop.manifests).collect();
+        let manifests: Vec<Vec<Value>> = self.hops.iter().map(Hop::counted).collect();
         self.plan_hash = sha256(&serde_json::json!([self, manifests]).to_string());
         self
     }

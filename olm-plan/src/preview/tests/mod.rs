@@ -316,6 +316,9 @@ fn the_hash_follows_the_result() {
     let hop = &mut other.hops[0];
     assert!(!hop.steps.is_empty() && hop.steps.len() == hop.manifests.len(), "{hop:?}");
     hop.manifests[0].push(' ');
+    let mut other = other.hashed();
+    assert_eq!(first, other.plan_hash, "an object is the same however it is written");
+    other.hops[0].manifests[0] = "{}".to_owned();
     assert_ne!(first, other.hashed().plan_hash);
     let subscribed = preview(
         &asked(Wanted::Install(install("kettle"))),
@@ -323,6 +326,29 @@ fn the_hash_follows_the_result() {
         &universe(&BundleContent::Inline),
     );
     assert_eq!(subscribed.unwrap_err(), NoPreview::Subscribed("kettle".to_owned()));
+}
+
+/// Before an InstallPlan is there the CSV is read in a catalog, then in a step, which has other properties.
+#[test]
+fn the_hash_is_the_same_wherever_the_bundle_is_read() {
+    let mut known = known(&installed("Manual"));
+    let first = complete(upgrade(None), &known).plan_hash;
+    let mut bundle = UnpackedBundle {
+        csv_name: "kettle.v2".to_owned(),
+        csv_json: String::new(),
+        objects: vec![crd(&["v1"]).to_string()],
+    };
+    for (annotation, is_same) in [(olm_types::annotations::PROPERTIES, true), ("other", false)] {
+        let mut csv = csv(2);
+        csv["metadata"]["annotations"] = json!({ annotation: "[]" });
+        bundle.csv_json = csv.to_string();
+        let mut bundle = bundle.clone();
+        bundle.objects.insert(0, csv.to_string());
+        let key = (CatalogKey::new("olm", "kitchen"), "kettle.v2".into());
+        known.bundles.insert(key, Content::Read(Arc::new(bundle)));
+        let now = complete(upgrade(None), &known).plan_hash;
+        assert_eq!(now == first, is_same, "{annotation}");
+    }
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! What there is to look at: a kettle of which one version is installed and the next one waits.
 
 use anyhow::Result;
-use kube::api::{Patch, PatchParams};
-use olm_types::api::{InstallPlan, Subscription};
-use serde_json::json;
+use olm_types::api::Subscription;
 
 use crate::builders::CatalogDir;
 use crate::e2e::TestContext;
+use crate::e2e::scenarios::kubectl_olm::console::approve;
 use crate::e2e::scenarios::kubectl_olm::{NEW, OLD, subscribe, waiting_plan};
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::wait;
@@ -71,10 +70,4 @@ impl Kitchen {
     pub(super) fn flags(&self) -> [&str; 3] {
         ["--catalog", &self.flag, "--no-pull"]
     }
-}
-
-async fn approve(ctx: &TestContext, plan: &str) -> Result<()> {
-    let patch = Patch::Merge(json!({"spec": {"approved": true}}));
-    ctx.api::<InstallPlan>().patch(plan, &PatchParams::default(), &patch).await?;
-    Ok(())
 }

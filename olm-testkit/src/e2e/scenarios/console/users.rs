@@ -24,12 +24,10 @@ pub(super) async fn see(ctx: Arc<TestContext>) -> Result<()> {
     give(&ctx, &viewer, "view").await?;
     give(&ctx, &editor, "edit").await?;
     let [catalog, folder, no_pull] = kitchen.flags();
-    let mut opened = Opened::start(&program, &kitchen.flags()).await?;
-    for user in [&viewer, &editor] {
-        let flags = [catalog, folder, no_pull, "--as", user];
-        opened = opened.instead(&program, &flags).await?;
-        reads(&opened).await.with_context(|| format!("as {user}"))?;
-    }
+    let mut opened = Opened::start(&program, &[catalog, folder, no_pull, "--as", &viewer]).await?;
+    reads(&opened).await.with_context(|| format!("as {viewer}"))?;
+    opened = opened.instead(&program, &[catalog, folder, no_pull, "--as", &editor]).await?;
+    reads(&opened).await.with_context(|| format!("as {editor}"))?;
     opened = opened.instead(&program, &["--as", &stranger]).await?;
     all_say(&opened, "not allowed").await?;
     opened = dead_catalog(&ctx, &program, opened).await?;

@@ -3,21 +3,17 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
+use kube::api::Api;
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use serde_json::json;
 
 use super::opened::Opened;
-use crate::builders::{Bundle, Crd};
 use crate::e2e::TestContext;
 use crate::e2e::scenarios::Program;
-use crate::e2e::scenarios::install::operator;
+use crate::e2e::scenarios::kubectl_olm::console_acts::{MINE, kettle, kettle_api};
 use crate::e2e::scenarios::kubectl_olm::{NEW, OLD, waiting_plan};
 use crate::e2e::scenarios::upgrades::{kettles, stable};
 use crate::wait;
-
-/// The name of the operator's example.
-const MINE: &str = "mine";
 
 /// Installs with a plan, approves, watches, upgrades, asks why there is nothing newer, creates a custom resource, and
 /// removes all of it.
@@ -36,17 +32,6 @@ pub(super) async fn go(ctx: Arc<TestContext>) -> Result<()> {
     upgrade(&ctx, &opened).await?;
     create(&ctx, &opened).await?;
     remove(&ctx, &opened).await
-}
-
-/// A version whose CSV has an example.
-fn kettle(ctx: &TestContext, version: &str, kind: &Crd) -> Bundle {
-    let api = format!("{}.example.com/v1", ctx.namespace);
-    let example = json!({"apiVersion": api, "kind": "Kettle", "metadata": {"name": MINE}, "spec": {"litres": 2}});
-    let csv = operator("kettle", version, kind).with(|csv| {
-        let annotations = csv.metadata.annotations.get_or_insert_default();
-        annotations.insert("alm-examples".to_owned(), json!([example]).to_string());
-    });
-    Bundle::new(version, &csv).provides(kind)
 }
 
 /// From a search to a Subscription, by way of the plan.
@@ -107,10 +92,10 @@ async fn create(ctx: &TestContext, opened: &Opened) -> Result<()> {
     opened.shows("/create?name=kettle", &["litres: 2"]).await?;
     browser.click("#create-form button[value=check]").await?;
     browser.until("say what a check says", "document.querySelector('#checked')").await?;
-    ensure!(mine(ctx).get_opt(MINE).await?.is_none(), "a check has created something");
+    ensure!(kettle_api(ctx).get_opt(MINE).await?.is_none(), "a check has created something");
     browser.click("#create-form button[value=create]").await?;
     at(opened, "/operator").await?;
-    let made = mine(ctx).get(MINE).await?;
+    let made = kettle_api(ctx).get(MINE).await?;
     ensure!(made.data["spec"] == json!({"litres": 2}), "{made:?}");
     opened.is_calm("a custom resource").await
 }
@@ -124,7 +109,7 @@ async fn remove(ctx: &TestContext, opened: &Opened) -> Result<()> {
     browser.until("report what is gone", "document.querySelector('#removed')").await?;
     wait::until_gone(&ctx.api::<ClusterServiceVersion>(), NEW).await?;
     wait::until_gone(&ctx.api::<Subscription>(), "kettle").await?;
-    ensure!(mine(ctx).get_opt(MINE).await?.is_none(), "the custom resource is left");
+    ensure!(kettle_api(ctx).get_opt(MINE).await?.is_none(), "the custom resource is left");
     opened.is_calm("a removal").await
 }
 
@@ -132,10 +117,4 @@ async fn remove(ctx: &TestContext, opened: &Opened) -> Result<()> {
 async fn at(opened: &Opened, path: &str) -> Result<()> {
     let expression = format!("location.pathname === '{path}'");
     opened.browser.until(&format!("become {path}"), &expression).await
-}
-
-fn mine(ctx: &TestContext) -> Api<DynamicObject> {
-    let gvk = GroupVersionKind::gvk(&format!("{}.example.com", ctx.namespace), "v1", "Kettle");
-    let resource = ApiResource::from_gvk_with_plural(&gvk, "kettles");
-    Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource)
 }

@@ -81,7 +81,7 @@ fn write(csv: &mut ClusterServiceVersion) {
     csv.spec.description = Some(HOSTILE.to_owned());
 }
 
-async fn approve(ctx: &TestContext, plan: &str) -> Result<()> {
+pub(in crate::e2e::scenarios) async fn approve(ctx: &TestContext, plan: &str) -> Result<()> {
     let patch = kube::api::Patch::Merge(serde_json::json!({"spec": {"approved": true}}));
     ctx.api::<InstallPlan>().patch(plan, &Default::default(), &patch).await?;
     Ok(())
@@ -215,9 +215,8 @@ impl Served {
         origin: &str,
         fields: &[(String, String)],
     ) -> Result<Answer> {
-        let pairs =
-            fields.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
-        let body = pairs.collect::<Vec<_>>().join("&");
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        let body = form.extend_pairs(fields).finish();
         let request = Request::post(path).header("host", &self.host).header("cookie", &self.cookie);
         let request = request.header("origin", origin);
         let request = request.header("content-type", "application/x-www-form-urlencoded");
@@ -239,11 +238,6 @@ impl Served {
             }
         }
     }
-}
-
-/// A text as forms hold it.
-fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 async fn send(host: &str, request: Request<Full<Bytes>>) -> Result<Answer> {

@@ -20,7 +20,7 @@ use crate::wait;
 type Fields = Vec<(String, String)>;
 
 /// What a kettle is called that a user makes.
-const MINE: &str = "mine";
+pub(in crate::e2e::scenarios) const MINE: &str = "mine";
 
 /// Installs, approves, upgrades, creates a custom resource and removes, with what was shown and no other; a viewer gets
 /// buttons that say why not, and the API server's refusal all the same.
@@ -52,7 +52,7 @@ pub(super) async fn acts(ctx: Arc<TestContext>) -> Result<()> {
 }
 
 /// A version whose CSV has an example.
-fn kettle(ctx: &TestContext, version: &str, kind: &Crd) -> Bundle {
+pub(in crate::e2e::scenarios) fn kettle(ctx: &TestContext, version: &str, kind: &Crd) -> Bundle {
     let example = json!([{"apiVersion": format!("{}.example.com/v1", ctx.namespace), "kind": "Kettle",
         "metadata": {"name": MINE}, "spec": {"litres": 2}}]);
     let csv = operator("kettle", version, kind).with(|csv| {
@@ -196,7 +196,8 @@ async fn create(ctx: &TestContext, served: &Served) -> Result<()> {
     Ok(())
 }
 
-fn kettle_api(ctx: &TestContext) -> Api<DynamicObject> {
+/// Custom resources of the operator.
+pub(in crate::e2e::scenarios) fn kettle_api(ctx: &TestContext) -> Api<DynamicObject> {
     let gvk = GroupVersionKind::gvk(&format!("{}.example.com", ctx.namespace), "v1", "Kettle");
     let resource = ApiResource::from_gvk_with_plural(&gvk, "kettles");
     Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource)

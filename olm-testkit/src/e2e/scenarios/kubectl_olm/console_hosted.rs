@@ -157,8 +157,8 @@ impl Hosted {
 
     /// Logs in, and gives the cookie.
     async fn log_in(&self, token: &str, next: &str) -> Result<String> {
-        let next = next.replace('?', "%3F").replace('=', "%3D");
-        let body = format!("token={token}&next={next}");
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        let body = form.append_pair("token", token).append_pair("next", next).finish();
         let request = Request::post("/login").header("host", HOST);
         let request = request.header("origin", format!("https://{HOST}"));
         let answer = self.send(request.body(Full::from(body))?).await?;

@@ -1,8 +1,8 @@
 //! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
 
 mod bad_input;
-mod console;
-mod console_acts;
+pub(super) mod console;
+pub(super) mod console_acts;
 mod console_hosted;
 mod console_live;
 mod doctor;
