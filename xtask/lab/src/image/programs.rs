@@ -21,7 +21,7 @@ pub struct Program {
 
 /// What is built, and under which names OLM v0's manifests and flags call it. A program with
 /// several names looks at the one it is called by.
-const PROGRAMS: [Shipped; 4] = [
+const PROGRAMS: [Shipped; 5] = [
     Shipped {
         binary: Binary {
             package: "olm-operator",
@@ -57,6 +57,12 @@ const PROGRAMS: [Shipped; 4] = [
         library: "olm_catalog",
         main: "olm-catalog/src/bin/olm-copy.rs",
         names: &["/bin/cpb", "/bin/cp", "/bin/copy-content"],
+    },
+    Shipped {
+        binary: Binary { package: "olm-console", name: "olm-console", features: &[] },
+        library: "olm_console",
+        main: "olm-console/src/main.rs",
+        names: &["/bin/olm-console"],
     },
 ];
 
@@ -95,7 +101,7 @@ impl Profile {
 }
 
 /// The executables of all programs.
-pub fn binaries() -> [Binary; 4] {
+pub fn binaries() -> [Binary; 5] {
     PROGRAMS.map(|program| program.binary)
 }
 
@@ -136,11 +142,13 @@ mod tests {
     use xtask::workspace::cargo_output;
 
     #[test]
-    fn the_names_are_those_of_v0() {
+    fn the_names_are_those_of_v0_and_the_console() {
         let names: Vec<&str> =
             PROGRAMS.iter().flat_map(|program| program.names.iter().copied()).collect();
-        let expected = ["olm", "catalog", "opm", "configmap-server", "cpb", "cp", "copy-content"];
-        assert_eq!(names, expected.map(|name| format!("/bin/{name}")));
+        let of_v0 = ["olm", "catalog", "opm", "configmap-server", "cpb", "cp", "copy-content"];
+        let expected: Vec<&str> = of_v0.into_iter().chain(["olm-console"]).collect();
+        let expected: Vec<String> = expected.iter().map(|name| format!("/bin/{name}")).collect();
+        assert_eq!(names, expected);
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
     }
 

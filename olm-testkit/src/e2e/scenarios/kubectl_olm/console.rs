@@ -215,8 +215,7 @@ impl Served {
         origin: &str,
         fields: &[(String, String)],
     ) -> Result<Answer> {
-        let mut form = url::form_urlencoded::Serializer::new(String::new());
-        let body = form.extend_pairs(fields).finish();
+        let body = form(fields);
         let request = Request::post(path).header("host", &self.host).header("cookie", &self.cookie);
         let request = request.header("origin", origin);
         let request = request.header("content-type", "application/x-www-form-urlencoded");
@@ -238,6 +237,12 @@ impl Served {
             }
         }
     }
+}
+
+/// Fields as a browser posts them.
+pub(super) fn form<N: AsRef<str>, V: AsRef<str>>(fields: &[(N, V)]) -> String {
+    let mut form = url::form_urlencoded::Serializer::new(String::new());
+    form.extend_pairs(fields).finish()
 }
 
 async fn send(host: &str, request: Request<Full<Bytes>>) -> Result<Answer> {

@@ -26,7 +26,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsConnector;
 
-use super::console::{Answer, ask};
+use super::console::{Answer, ask, form};
 use super::subscribe;
 use crate::e2e::TestContext;
 use crate::operators::Binaries;
@@ -157,8 +157,7 @@ impl Hosted {
 
     /// Logs in, and gives the cookie.
     async fn log_in(&self, token: &str, next: &str) -> Result<String> {
-        let mut form = url::form_urlencoded::Serializer::new(String::new());
-        let body = form.append_pair("token", token).append_pair("next", next).finish();
+        let body = form(&[("token", token), ("next", next)]);
         let request = Request::post("/login").header("host", HOST);
         let request = request.header("origin", format!("https://{HOST}"));
         let answer = self.send(request.body(Full::from(body))?).await?;
