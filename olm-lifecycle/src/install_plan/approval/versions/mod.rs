@@ -47,6 +47,19 @@ pub(crate) fn hold(
     by_pin(subscription, status, plan, &brought).or_else(|| by_range(subscription, &brought))
 }
 
+/// The annotation by which the Subscription does not ask any more for what `plan`, which has failed, would bring: its
+/// range, or a pin to what is installed. A pin to something else says nothing, as the plan may lead there.
+pub(crate) fn let_go(
+    subscription: &Subscription,
+    status: Option<&SubscriptionStatus>,
+    plan: &InstallPlan,
+) -> Option<&'static str> {
+    let hold = hold(subscription, status, plan)?;
+    let installed = status.and_then(|status| status.installed_csv.as_deref());
+    let is_there = installed.is_some() && policy::pinned(subscription) == installed;
+    (hold.key == VERSION_RANGE || is_there).then_some(hold.key)
+}
+
 /// Whether the plan moves the Subscription to another version.
 pub(super) fn moves(subscription: &Subscription, plan: &InstallPlan) -> bool {
     !own(subscription, plan).is_empty()
