@@ -99,7 +99,9 @@ pub(super) fn is_let_go<'a>(
 fn why_held(subscription: &Subscription, plan: &InstallPlan) -> Option<String> {
     let concerns = || asks_for(subscription, plan) || versions::moves(subscription, plan);
     if let Some(key) = policy::holding(subscription).filter(|_| concerns()) {
-        return Some(format!("has annotation {key}"));
+        let problem = policy::held_by_mistake(subscription);
+        let helps = problem.unwrap_or_else(|| "nothing is begun until it is removed".to_owned());
+        return Some(format!("has annotation {key}: {helps}"));
     }
     versions::hold(subscription, subscription.status.as_ref(), plan).map(|hold| hold.why)
 }
@@ -143,7 +145,8 @@ fn judge(
             listed(csvs)
         ),
         (false, _) if !is_named => format!(
-            "it brings {}, and its Subscriptions are pinned to {}",
+            "it brings {}, and its Subscriptions are pinned to {}; approve the InstallPlan, or name all that it brings in \
+             annotation {APPROVE}",
             listed(missing),
             listed(approved)
         ),

@@ -81,7 +81,10 @@ fn by_pin(
     let csv = brought.iter().find(|one| one.csv != pin)?.csv;
     let is_there = status.is_some_and(|status| status.installed_csv.as_deref() == Some(pin));
     let why = match is_there {
-        true => format!("is pinned to {pin}, which is installed"),
+        true => format!(
+            "is pinned to {pin}, which is installed; to let it go on, name {csv} in spec.startingCSV, or remove \
+             annotation {PIN}"
+        ),
         false if leads_to(pin, subscription, status, plan, csv) => return None,
         false => format!("is pinned to {pin}, and {csv} is not known to lead there"),
     };
@@ -112,7 +115,9 @@ fn by_range(subscription: &Subscription, brought: &[Brought<'_>]) -> Option<Hold
     let text = subscription.annotations().get(VERSION_RANGE)?;
     let range = VersionRange::parse(text).ok()?;
     let csv = brought.iter().find(|one| !one.is_in(&range))?.csv;
-    let why = format!("accepts only {text:?} (annotation {VERSION_RANGE}), and {csv} is not in it");
+    let why = format!(
+        "accepts only {text:?} (annotation {VERSION_RANGE}), and {csv} is not in it; to let it go on, widen the range"
+    );
     Some(Hold { key: VERSION_RANGE, why })
 }
 

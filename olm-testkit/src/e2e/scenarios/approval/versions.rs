@@ -154,7 +154,7 @@ async fn pinned_to_what_waits(ctx: Arc<TestContext>) -> Result<()> {
     let is_held = |plan: &InstallPlan| {
         let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
         message.is_some_and(|message| {
-            message.ends_with(&format!("pinned to {OLD}, which is installed"))
+            message.contains(&format!("pinned to {OLD}, which is installed"))
         })
     };
     wait::until(&ctx.api(), &waiting, "be held by the pin", is_held).await?;
