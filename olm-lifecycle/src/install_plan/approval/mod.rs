@@ -85,14 +85,17 @@ pub(super) fn held<'a>(
 }
 
 /// Whether a plan that has failed is not to be tried again, as a Subscription does not accept any more what it brings
-/// of its package. `subscriptions` are those of its namespace.
+/// of its package, or gets another version from a newer plan. `subscriptions` are those of its namespace.
 pub(super) fn is_let_go<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> bool {
     let mut staying = subscriptions.into_iter().filter(|one| stays(one));
     owners(plan).next().is_some()
-        && staying.any(|one| versions::let_go(one, one.status.as_ref(), plan).is_some())
+        && staying.any(|one| {
+            versions::let_go(one, one.status.as_ref(), plan).is_some()
+                || versions::has_left(one, plan)
+        })
 }
 
 /// Why a Subscription holds the plan back, in words that follow its name.

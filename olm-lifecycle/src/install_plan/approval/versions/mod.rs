@@ -7,7 +7,9 @@
 
 use kube_core::ResourceExt;
 use olm_types::annotations::{PIN, VERSION_RANGE};
-use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription, SubscriptionStatus};
+use olm_types::api::{
+    ClusterServiceVersion, InstallPlan, StepStatus, Subscription, SubscriptionStatus,
+};
 use olm_types::properties::value::PackageProperty;
 use olm_types::version::{Version, VersionRange};
 
@@ -58,6 +60,25 @@ pub(crate) fn let_go(
     let installed = status.and_then(|status| status.installed_csv.as_deref());
     let is_there = installed.is_some() && policy::pinned(subscription) == installed;
     (hold.key == VERSION_RANGE || is_there).then_some(hold.key)
+}
+
+/// Whether the Subscription follows a newer plan to another version, and `plan`, which has failed, never brought its own.
+pub(super) fn has_left(subscription: &Subscription, plan: &InstallPlan) -> bool {
+    let Some(status) = &subscription.status else { return false };
+    let names = [status.current_csv.as_deref(), status.installed_csv.as_deref()];
+    let own = own(subscription, plan);
+    status.install_plan_generation > plan.spec.generation
+        && !own.is_empty()
+        && own.iter().all(|csv| !names.contains(&Some(*csv)) && !is_done(plan, csv))
+}
+
+fn is_done(plan: &InstallPlan, csv: &str) -> bool {
+    let mut steps = plan.status.iter().flat_map(|status| &status.plan);
+    steps.any(|step| {
+        step.resource.kind == ClusterServiceVersion::KIND
+            && step.resource.name == csv
+            && matches!(step.status, StepStatus::Created | StepStatus::Present)
+    })
 }
 
 /// Whether the plan moves the Subscription to another version.

@@ -133,6 +133,29 @@ fn the_last_resolution_counts_where_one_plan_is_for_all(
     assert_eq!(hold(&one, one.status.as_ref(), &plan).is_some(), is_held);
 }
 
+/// Version and number of the plan that the Subscription follows, and what became of the step for lamp.v2 of plan 1.
+#[rstest]
+#[case::follows_it("lamp.v2", 1, StepStatus::Unknown, false)]
+#[case::does_not_say_so_yet("lamp.v3", 1, StepStatus::Unknown, false)]
+#[case::moved_on("lamp.v3", 2, StepStatus::Unknown, true)]
+#[case::moved_on_from_what_is_there("lamp.v3", 2, StepStatus::Created, false)]
+#[case::it_is_tried_again("lamp.v2", 2, StepStatus::Unknown, false)]
+fn who_follows_a_newer_plan_has_left_one_that_failed(
+    #[case] current: &str,
+    #[case] generation: i64,
+    #[case] status: StepStatus,
+    #[case] expected: bool,
+) {
+    let mut one = subscription(json!({}), "");
+    let followed = json!({"installedCSV": "lamp.v1", "currentCSV": current,
+        "installPlanGeneration": generation, "lastUpdated": null});
+    one.status = serde_json::from_value(followed).unwrap();
+    let mut plan = plan(&[step("lamp.v2", "lamp", "2.0.0")], &["lamp"]);
+    plan.spec.generation = Some(1);
+    plan.status.as_mut().unwrap().plan[0].status = status;
+    assert_eq!(has_left(&one, &plan), expected);
+}
+
 /// What the pinned operator needs is not of its package.
 #[test]
 fn a_pin_holds_no_plan_for_a_dependency() {
