@@ -62,7 +62,7 @@ pub(crate) fn let_go(
     (hold.key == VERSION_RANGE || is_there).then_some(hold.key)
 }
 
-/// Whether the Subscription follows a newer plan to another version, and `plan`, which has failed, never brought its own.
+/// Whether the Subscription follows a newer plan to another version, and `plan`, which failed, never brought its own.
 pub(super) fn has_left(subscription: &Subscription, plan: &InstallPlan) -> bool {
     let Some(status) = &subscription.status else { return false };
     let names = [status.current_csv.as_deref(), status.installed_csv.as_deref()];
