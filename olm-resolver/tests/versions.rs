@@ -111,6 +111,11 @@ fn a_skipped_version_is_no_step() {
      has version-range \">=7.0.0\". The newest there: a.v5, a.v4, a.v3, a.v2, a.v1. What helps: remove what \
      Subscription a declares about versions (olm-rs.dev/version-range, olm-rs.dev/pin)."
 )]
+#[case::pinned_to_what_is_not_there(
+    "sub a a/alpha start:a.v9 pinned",
+    "What helps: remove startingCSV with annotation olm-rs.dev/pin from Subscription a, to start with the newest \
+     bundle."
+)]
 #[case::pinned_outside_of_the_range(
     "sub a a/alpha start:a.v1 pinned range:>=2.0.0",
     "Subscription a, which is pinned to a.v1 and has version-range \">=2.0.0\""

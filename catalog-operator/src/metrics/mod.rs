@@ -3,6 +3,7 @@
 mod abnormal;
 mod hosting;
 mod syncs;
+mod upgrades;
 mod waiting;
 
 use kube::ResourceExt;
@@ -13,7 +14,8 @@ use olm_types::api::{InstallPlan, Subscription};
 pub use abnormal::AbnormalSubscriptions;
 pub use hosting::HostingMetrics;
 pub use syncs::{ResolutionTimes, SyncCounter};
-pub use waiting::WaitingUpgrades;
+pub use upgrades::AvailableUpgrades;
+pub use waiting::WaitingApprovals;
 
 const READY: Family = Family::v0(
     "catalogsource_ready",
@@ -33,6 +35,9 @@ const PLAN_WARNINGS: Family = Family::v0(
     "Steps of InstallPlans for which the API server warned",
     &[],
 );
+
+/// Most bytes of a label's value.
+const LONGEST: usize = 253;
 
 /// What the catalog operator counts.
 #[derive(Clone)]
@@ -55,9 +60,10 @@ pub struct CatalogMetrics {
     pub resolutions: ResolutionTimes,
     /// `olm_subscription_abnormal{namespace,name,package,condition,reason}`.
     pub abnormal: AbnormalSubscriptions,
-    /// `olm_upgrade_available{namespace,name,from,to,held_by}` and
+    /// `olm_upgrade_available{namespace,name,from,to,held_by}`.
+    pub upgrades: AvailableUpgrades,
     /// `olm_approval_waiting_since_timestamp_seconds{namespace,name,csv}`.
-    pub waiting: WaitingUpgrades,
+    pub waiting: WaitingApprovals,
     /// `olm_catalog_…`: catalogs that the operator serves itself.
     pub hosting: HostingMetrics,
 }
@@ -78,7 +84,8 @@ impl CatalogMetrics {
             syncs: SyncCounter::register(metrics)?,
             resolutions: ResolutionTimes::register(metrics)?,
             abnormal: AbnormalSubscriptions::register(metrics)?,
-            waiting: WaitingUpgrades::register(metrics)?,
+            upgrades: AvailableUpgrades::register(metrics)?,
+            waiting: WaitingApprovals::register(metrics)?,
             hosting: HostingMetrics::register(metrics)?,
         })
     }
@@ -86,11 +93,12 @@ impl CatalogMetrics {
     /// From now on, series about what stands in the way of these Subscriptions, and about what
     /// waits for approval, follow the objects.
     pub fn follow(&self, subscriptions: &Store<Subscription>, plans: &Store<InstallPlan>) {
-        let (abnormal, waiting) = (self.abnormal.clone(), self.waiting.clone());
+        let (abnormal, upgrades) = (self.abnormal.clone(), self.upgrades.clone());
+        let waiting = self.waiting.clone();
         let stores = (subscriptions.clone(), plans.clone());
         subscriptions.on_change(move |change| {
             abnormal.follow(change);
-            waiting.follow_subscription(change);
+            upgrades.follow_subscription(change);
             let namespace = change.latest().and_then(|one| one.namespace()).unwrap_or_default();
             waiting.follow_plans(&namespace, &stores.0, &stores.1);
         });
@@ -130,6 +138,11 @@ impl CatalogMetrics {
         let _ = self.ready.remove_label_values(&[namespace, name]);
         let _ = self.snapshots.remove_label_values(&[namespace, name]);
     }
+}
+
+/// A label's value: names of objects are no longer, and statuses may hold anything.
+fn bounded(value: &str) -> String {
+    value.get(..value.floor_char_boundary(LONGEST)).unwrap_or(value).to_owned()
 }
 
 fn set(gauge: &IntGaugeVec, count: usize) {

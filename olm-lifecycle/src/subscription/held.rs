@@ -5,6 +5,8 @@
 //! state is AtLatestKnown and the condition is gone, while `UpgradeHeld` says why. What the Subscription moves to and
 //! its reference to the plan stay, so that all comes back when the pause goes, or pin or range move.
 //! A value that cannot be read changes none of this: the Subscription stays as it was.
+//! So it is when the plan has failed, and the pin goes back to what is installed, or the range does not have what the
+//! plan brings any more: who takes a change back gets what was there before.
 
 use olm_types::annotations::{PAUSE, PIN};
 use olm_types::api::{
@@ -15,15 +17,20 @@ use super::policy;
 use crate::install_plan::approval::versions;
 
 /// The annotation by which the Subscription holds back the upgrade that `plan`, the one that `status` refers to,
-/// would bring; nothing when it does not, or when the plan has begun.
+/// would bring; nothing when it does not, or when the plan has begun and not failed.
 pub(super) fn holding(
     subscription: &Subscription,
     status: &SubscriptionStatus,
     plan: &InstallPlan,
 ) -> Option<&'static str> {
     let installed = upgraded(status)?;
-    if plan.phase() != InstallPlanPhase::RequiresApproval {
-        return None;
+    match plan.phase() {
+        InstallPlanPhase::RequiresApproval => {}
+        InstallPlanPhase::Failed => return versions::let_go(subscription, Some(status), plan),
+        InstallPlanPhase::None
+        | InstallPlanPhase::Planning
+        | InstallPlanPhase::Installing
+        | InstallPlanPhase::Complete => return None,
     }
     if is_paused(subscription) {
         return Some(PAUSE);
@@ -35,7 +42,7 @@ pub(super) fn holding(
 }
 
 /// The state of a Subscription that refers to `plan`: it leaves UpgradePending while the upgrade is held, and comes
-/// back to it afterwards.
+/// back to it afterwards. From a plan that has failed a resolution brings it back.
 pub(super) fn state(
     subscription: &Subscription,
     status: &SubscriptionStatus,
@@ -43,7 +50,9 @@ pub(super) fn state(
 ) -> SubscriptionState {
     let is_held = holding(subscription, status, plan).is_some();
     match status.state {
-        SubscriptionState::UpgradePending if is_held => SubscriptionState::AtLatestKnown,
+        SubscriptionState::UpgradePending | SubscriptionState::UpgradeFailed if is_held => {
+            SubscriptionState::AtLatestKnown
+        }
         SubscriptionState::AtLatestKnown
             if !is_held && upgraded(status).is_some() && is_to_come(plan) =>
         {
@@ -131,6 +140,11 @@ mod tests {
     #[case::outside_of_the_range(json!({VERSION_RANGE: "<2"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(VERSION_RANGE))]
     #[case::in_the_range(json!({VERSION_RANGE: "<3"}), "RequiresApproval", NEXT, "AtLatestKnown", "UpgradePending", None)]
     #[case::outside_once_it_has_begun(json!({VERSION_RANGE: "<2"}), "Installing", NEXT, "UpgradePending", "UpgradePending", None)]
+    #[case::failed_and_pinned_back(json!({PIN: "true"}), "Failed", NEXT, "UpgradePending", "AtLatestKnown", Some(PIN))]
+    #[case::failed_past_a_failure(json!({PIN: "true"}), "Failed", NEXT, "UpgradeFailed", "AtLatestKnown", Some(PIN))]
+    #[case::failed_outside_of_the_range(json!({VERSION_RANGE: "<2"}), "Failed", NEXT, "UpgradePending", "AtLatestKnown", Some(VERSION_RANGE))]
+    #[case::failed_in_the_range(json!({VERSION_RANGE: "<3"}), "Failed", NEXT, "UpgradePending", "UpgradePending", None)]
+    #[case::failed_at_first(json!({VERSION_RANGE: "<1"}), "Failed", FIRST, "UpgradePending", "UpgradePending", None)]
     #[case::unreadable(json!({PAUSE: "yes"}), "RequiresApproval", NEXT, "UpgradePending", "UpgradePending", None)]
     #[case::unreadable_range(json!({VERSION_RANGE: "=>1"}), "RequiresApproval", NEXT, "UpgradePending", "UpgradePending", None)]
     fn an_upgrade_that_is_held_is_not_pending(
@@ -160,5 +174,7 @@ mod tests {
         moved.spec.starting_csv = Some("lamp.v9".to_owned());
         assert_eq!(holding(&moved, &status, &plan), Some(PIN), "it is not known to lead there");
         assert_eq!(state(&moved, &status, &plan), SubscriptionState::AtLatestKnown);
+        let failed = self::plan("Failed");
+        assert_eq!(holding(&moved, &status, &failed), None, "it may have been a step");
     }
 }

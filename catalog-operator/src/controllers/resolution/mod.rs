@@ -13,7 +13,6 @@ mod unchanged;
 mod unpack;
 
 pub(crate) use arrivals::Arrivals;
-pub(crate) use messages::newest_held_back;
 pub use named::Unresolved;
 pub(crate) use outcome::Outcomes;
 pub use reconcile::Resolutions;

@@ -64,6 +64,7 @@ impl Reconciler<String> for Resolutions {
                 self.orphans.remove(name);
                 self.unchanged.forget(name);
                 self.outcomes.forget(name);
+                self.show_held(name, &KeptBack::default());
             }
             ResolutionDecision::AllPending => self.withdraw_complaint(name),
             ResolutionDecision::NotSynced => {}
@@ -137,6 +138,7 @@ impl Resolutions {
         let csvs = question.csvs.clone();
         let solved = self.solver.solve(question, &rules).await;
         self.outcomes.report(&namespace.name, &solved.outcome);
+        self.show_held(&namespace.name, &solved.kept_back);
         let mut conclusion = self.report_orphans(&namespace.name, &csvs, &solved.orphans).await?;
         for refused in &solved.refused {
             let reported = self.refuse(namespace, &csvs, refused, &unusable).await?;
@@ -167,6 +169,12 @@ impl Resolutions {
             conclusion = sooner(conclusion, installed);
         }
         Ok(conclusion)
+    }
+
+    /// Has the metrics say which versions are held back.
+    fn show_held(&self, namespace: &str, found: &KeptBack) {
+        let upgrades = &self.solver.metrics.upgrades;
+        upgrades.follow_resolution(namespace, found, &self.stores.subscriptions);
     }
 
     /// Whether Subscriptions came since the namespace was gathered, for which its plans wait.

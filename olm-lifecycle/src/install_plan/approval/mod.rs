@@ -84,11 +84,27 @@ pub(super) fn held<'a>(
     why.map(|(name, why)| format!("{WAITS}: Subscription {name} {why}"))
 }
 
+/// Whether a plan that has failed is not to be tried again, as a Subscription does not accept any more what it brings
+/// of its package, or gets another version from a newer plan. `subscriptions` are those of its namespace.
+pub(super) fn is_let_go<'a>(
+    plan: &InstallPlan,
+    subscriptions: impl IntoIterator<Item = &'a Subscription>,
+) -> bool {
+    let mut staying = subscriptions.into_iter().filter(|one| stays(one));
+    owners(plan).next().is_some()
+        && staying.any(|one| {
+            versions::let_go(one, one.status.as_ref(), plan).is_some()
+                || versions::has_left(one, plan)
+        })
+}
+
 /// Why a Subscription holds the plan back, in words that follow its name.
 fn why_held(subscription: &Subscription, plan: &InstallPlan) -> Option<String> {
     let concerns = || asks_for(subscription, plan) || versions::moves(subscription, plan);
     if let Some(key) = policy::holding(subscription).filter(|_| concerns()) {
-        return Some(format!("has annotation {key}"));
+        let problem = policy::held_by_mistake(subscription);
+        let helps = problem.unwrap_or_else(|| "nothing is begun until it is removed".to_owned());
+        return Some(format!("has annotation {key}: {helps}"));
     }
     versions::hold(subscription, subscription.status.as_ref(), plan).map(|hold| hold.why)
 }
@@ -132,7 +148,8 @@ fn judge(
             listed(csvs)
         ),
         (false, _) if !is_named => format!(
-            "it brings {}, and its Subscriptions are pinned to {}",
+            "it brings {}, and its Subscriptions are pinned to {}; approve the InstallPlan, or name all that it brings in \
+             annotation {APPROVE}",
             listed(missing),
             listed(approved)
         ),

@@ -97,7 +97,8 @@ fn a_paused_subscription_holds_the_plan_that_was_made_for_it() {
         lamp
     };
     let plan = plan(&["lamp.v2", "shade.v1"], "lamp.v2");
-    let expected = "waits for approval: Subscription lamp has annotation olm-rs.dev/pause";
+    let expected = "waits for approval: Subscription lamp has annotation olm-rs.dev/pause: nothing is begun until it \
+                    is removed";
     let lamp = paused_with("true");
     assert_eq!(declared(&plan, [&lamp]), Declared::Waiting(expected.to_owned()));
     assert_eq!(held(&plan, [&lamp]).as_deref(), Some(expected));
@@ -111,7 +112,10 @@ fn a_paused_subscription_holds_the_plan_that_was_made_for_it() {
 #[case::installed(
     "lamp.v1",
     Some("lamp.v2"),
-    Some("Subscription lamp is pinned to lamp.v1, which is installed")
+    Some(
+        "Subscription lamp is pinned to lamp.v1, which is installed; to let it go on, name lamp.v2 in \
+         spec.startingCSV, or remove annotation olm-rs.dev/pin"
+    )
 )]
 #[case::on_the_way("lamp.v3", Some("lamp.v2"), None)]
 #[case::of_another_plan("lamp.v1", Some("lamp.v9"), None)]

@@ -82,7 +82,7 @@ pub enum Decision {
     },
     /// A user made it and it has no steps yet: find them, then ask [`super::request::requested`].
     Resolve,
-    /// An older plan goes first: say so, and look again when that is done.
+    /// An older plan goes first: say so, and look again when that is done. Or nothing of it is asked for now.
     Wait {
         /// The writes; none when the status says it already.
         effects: Vec<Effect>,
@@ -219,10 +219,14 @@ fn approved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> 
 
 /// A plan that failed under an account is tried again: at once and then every [`RETRY`] when the account
 /// lacked a right, otherwise when rights or accounts of its namespace change. Its start stays, so that
-/// another failure is final at once.
+/// another failure is final at once. What a pin or a range does not accept any more is not tried, but may be later.
 fn failed(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
     if status.attenuated_service_account_ref.is_none() {
         return Decision::Nothing;
+    }
+    let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
+    if approval::is_let_go(&observed.plan, subscriptions) {
+        return Decision::Wait { effects: Vec::new(), rest: RETRY };
     }
     match judge(&observed.plan, &observed.around) {
         Verdict::Go(without) if lacks_rights(status) => go_on(observed, status, &without, now),

@@ -175,7 +175,8 @@ fn keep(
     true
 }
 
-/// Says that everything is held back. What resolutions say is held back of versions stays as it is.
+/// Says that everything is held back. What resolutions say is held back of versions stays as it is while that is
+/// declared: there may be no other resolution for a while.
 fn hold(status: &mut SubscriptionStatus, subscription: &Subscription, now: Timestamp) -> bool {
     let (reason, message) = match holding(subscription) {
         Some(PAUSE) => (
@@ -190,13 +191,22 @@ fn hold(status: &mut SubscriptionStatus, subscription: &Subscription, now: Times
         ),
         None => {
             let reason = conditions::get(status, UPGRADE_HELD).and_then(|it| it.reason.as_deref());
-            if reason.is_some_and(|reason| [PINNED, BY_RANGE].contains(&reason)) {
+            if reason.is_some_and(|reason| is_declared(subscription, reason)) {
                 return false;
             }
             (PAUSED, String::new())
         }
     };
     keep(status, UPGRADE_HELD, reason, message, now)
+}
+
+/// Whether the Subscription still has what a resolution gave as the reason to hold versions back.
+fn is_declared(subscription: &Subscription, reason: &str) -> bool {
+    match reason {
+        PINNED => pinned(subscription).is_some(),
+        BY_RANGE => subscription.annotations().contains_key(VERSION_RANGE),
+        _ => false,
+    }
 }
 
 /// What is wrong with the annotations, in the order of their keys; empty when nothing is.

@@ -103,12 +103,27 @@ fn what_is_declared_about_versions_and_cannot_be_read_holds_everything(
     }
 }
 
-#[test]
-fn what_a_resolution_holds_back_stays_reported() {
-    let subscription = subscription(json!({VERSION_RANGE: "<2"}), Some("lamp.v1"));
+/// While a plan waits for approval, or a catalog is being loaded, no resolution takes it back.
+#[rstest]
+#[case::range(BY_RANGE, json!({VERSION_RANGE: "<2"}), true)]
+#[case::range_is_gone(BY_RANGE, json!({}), false)]
+#[case::range_is_gone_and_a_pin_is_there(BY_RANGE, json!({PIN: "true"}), false)]
+#[case::pin(PINNED, json!({PIN: "true"}), true)]
+#[case::pin_and_range(PINNED, json!({PIN: "true", VERSION_RANGE: "<2"}), true)]
+#[case::pin_is_off(PINNED, json!({PIN: "false"}), false)]
+#[case::pin_is_gone_and_a_range_is_there(PINNED, json!({VERSION_RANGE: "<2"}), false)]
+fn what_a_resolution_holds_back_stays_reported(
+    #[case] reason: &str,
+    #[case] annotations: Value,
+    #[case] stays: bool,
+) {
+    let mut subscription = subscription(annotations, Some("lamp.v1"));
+    subscription.spec.starting_csv = Some("lamp.v1".to_owned());
     let mut status = SubscriptionStatus::default();
-    conditions::set(&mut status, conditions::holding(UPGRADE_HELD, BY_RANGE, None));
-    assert_eq!(reconcile(&status, &subscription, Timestamp::UNIX_EPOCH), None);
+    conditions::set(&mut status, conditions::holding(UPGRADE_HELD, reason, None));
+    let after = reconcile(&status, &subscription, Timestamp::UNIX_EPOCH);
+    assert_eq!(after.is_none(), stays);
+    assert!(after.is_none_or(|after| after.conditions.is_empty()));
 }
 
 #[test]

@@ -109,8 +109,12 @@ fn is_catalog_missing(facts: &Facts<'_>) -> bool {
     !spec.source.is_empty() && !facts.status.catalog_health.iter().any(is_it)
 }
 
+/// What it would bring is still asked for.
 fn failed_plan(facts: &Facts<'_>) -> Option<Readiness> {
     let plan = facts.view.plan.filter(|plan| plan.phase() == InstallPlanPhase::Failed)?;
+    if held_by(facts).is_some() {
+        return None;
+    }
     let status = plan.status.as_ref()?;
     let message = format!("InstallPlan {} has failed", plan.name_any());
     let message = plan_status::message(status).map_or(message, |why| why);

@@ -125,6 +125,8 @@ fn the_first_row_that_applies_counts(
 #[case::not_paused(json!({PAUSE: "false"}), "Installing", "Ready=False Upgrading, Reconciling")]
 #[case::pinned_to_the_next(json!({PIN: "true"}), "RequiresApproval", "Ready=False RequiresApproval")]
 #[case::outside_of_the_range(json!({VERSION_RANGE: "<2"}), "RequiresApproval", "Ready=True Succeeded")]
+#[case::outside_of_the_range_after_a_failure(json!({VERSION_RANGE: "<2"}), "Failed", "Ready=True Succeeded")]
+#[case::pinned_to_what_failed(json!({PIN: "true"}), "Failed", "Ready=False InstallPlanFailed, Stalled")]
 #[case::unreadable(json!({VERSION_RANGE: "=>1"}), "RequiresApproval", "Ready=False MalformedValue, Stalled")]
 #[case::unreadable_pause(json!({PAUSE: "yes"}), "RequiresApproval", "Ready=False MalformedValue, Stalled")]
 #[case::unreadable_approval(json!({"olm-rs.dev/approve": "A"}), "RequiresApproval", "Ready=True Succeeded")]

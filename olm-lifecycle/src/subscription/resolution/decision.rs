@@ -2,13 +2,16 @@
 
 use jiff::Timestamp;
 use olm_effect::{Effect, EventNote, EventType, Resource, Target};
-use olm_types::api::{InstallPlan, Subscription, SubscriptionState, UpgradeStrategy};
+use olm_types::api::{
+    InstallPlan, InstallPlanPhase, Subscription, SubscriptionState, UpgradeStrategy,
+};
 use olm_types::conditions::subscription::CATALOG_SOURCES_UNHEALTHY;
 use olm_types::reasons::event::RESOLUTION_FAILED;
 use olm_types::reasons::subscription as reasons;
 
 use super::super::{conditions, policy};
 use super::{Namespace, Spec, state, write};
+use crate::install_plan::approval::versions;
 use crate::install_plan::asked::Asked;
 
 /// What the OperatorGroup of the namespace says about resolution, beside which catalogs it sees
@@ -108,10 +111,22 @@ pub(crate) fn is_pending(plan: Option<&InstallPlan>, subscription: &Subscription
 }
 
 /// What a Subscription declares about versions may have changed since its plan was made, and of several that
-/// ask for one plan some may have gone; while it waits for approval, another plan may take its place.
+/// ask for one plan some may have gone; while it waits for approval, another plan may take its place. So it may when
+/// the plan is approved and held, or has failed, and brings what the Subscription does not accept any more: of itself
+/// it would never be done.
 fn may_choose_again(plan: Option<&InstallPlan>, subscription: &Subscription) -> bool {
-    let plan = plan.filter(|plan| plan.waits_for_approval());
-    plan.is_some_and(|plan| policy::selects_versions(subscription) || Asked::of(plan).is_some())
+    plan.is_some_and(|plan| match plan.phase() {
+        InstallPlanPhase::RequiresApproval if plan.waits_for_approval() => {
+            policy::selects_versions(subscription) || Asked::of(plan).is_some()
+        }
+        InstallPlanPhase::RequiresApproval | InstallPlanPhase::Failed => {
+            versions::hold(subscription, subscription.status.as_ref(), plan).is_some()
+        }
+        InstallPlanPhase::None
+        | InstallPlanPhase::Planning
+        | InstallPlanPhase::Installing
+        | InstallPlanPhase::Complete => false,
+    })
 }
 
 fn wrong_groups(namespace: &Namespace) -> ResolutionDecision {

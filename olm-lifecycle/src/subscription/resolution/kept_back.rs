@@ -25,6 +25,8 @@ pub struct KeptBack {
 pub struct Held {
     /// Whether by its pin, and not by its range of versions alone.
     pub by_pin: bool,
+    /// The newest version that is held back; none where only what is installed is not accepted.
+    pub newest: Option<String>,
     /// In words.
     pub message: String,
 }

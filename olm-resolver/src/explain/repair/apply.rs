@@ -60,8 +60,9 @@ pub(super) fn to<'a>(request: &'a ResolutionRequest<'a>, repair: &Repair) -> Opt
         Repair::UseCatalog { subscription, catalog, .. } => {
             changed.subscription(subscription)?.catalog = Some(catalog.clone());
         }
-        Repair::DropStartingCsv { subscription } => {
-            changed.subscription(subscription)?.starting_csv = None;
+        Repair::DropStartingCsv { subscription, .. } => {
+            let subscription = changed.subscription(subscription)?;
+            (subscription.starting_csv, subscription.pinned) = (None, false);
         }
         Repair::AcceptAnyVersion { subscription } => {
             let subscription = changed.subscription(subscription)?;

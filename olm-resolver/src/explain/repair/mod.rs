@@ -43,6 +43,8 @@ pub enum Repair {
     DropStartingCsv {
         /// Name of the Subscription.
         subscription: String,
+        /// Whether it is pinned: a pin needs a `startingCSV`, and goes with it.
+        pinned: bool,
     },
     /// Accept any version.
     AcceptAnyVersion {
@@ -150,10 +152,14 @@ impl fmt::Display for Repair {
                 f,
                 "take package {package} from CatalogSource {catalog} in Subscription {subscription}"
             ),
-            Self::DropStartingCsv { subscription } => write!(
-                f,
-                "remove startingCSV from Subscription {subscription}, to start with the newest bundle"
-            ),
+            Self::DropStartingCsv { subscription, pinned } => {
+                let with_pin =
+                    if *pinned { format!(" with annotation {PIN}") } else { String::new() };
+                write!(
+                    f,
+                    "remove startingCSV{with_pin} from Subscription {subscription}, to start with the newest bundle"
+                )
+            }
             Self::AcceptAnyVersion { subscription } => write!(
                 f,
                 "remove what Subscription {subscription} declares about versions ({VERSION_RANGE}, {PIN})"

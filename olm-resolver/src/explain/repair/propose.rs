@@ -91,7 +91,8 @@ fn elsewhere(scope: &Scope<'_>, subscription: &SubscriptionFacts) -> Vec<Repair>
     let is_fresh = installed.is_none_or(|csv| scope.installed().named(csv).is_none());
     let mut repairs = Vec::new();
     if is_fresh && subscription.starting_csv.is_some() {
-        repairs.push(Repair::DropStartingCsv { subscription: name() });
+        let pinned = subscription.pinned;
+        repairs.push(Repair::DropStartingCsv { subscription: name(), pinned });
     }
     repairs.extend(
         channels(scope, subscription).into_iter().take(EACH).map(|channel| Repair::UseChannel {

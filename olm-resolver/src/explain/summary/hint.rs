@@ -1,5 +1,7 @@
 //! What would most likely help when no repair could be verified.
 
+use olm_types::annotations::PIN;
+
 use crate::constraint::Wanted;
 use crate::explain::Fact;
 use crate::problem::Missing;
@@ -29,10 +31,14 @@ fn hint_for(fact: &Fact) -> Option<String> {
                 "Correct spec.name, or spec.source, of the Subscription.".to_owned()
             }
             Missing::Channel => "Correct spec.channel of the Subscription.".to_owned(),
-            Missing::StartingCsv => format!(
-                "Correct spec.startingCSV of Subscription {}, or remove it to start with the newest.",
-                subscription.name
-            ),
+            Missing::StartingCsv => {
+                let pin = subscription.pin().map(|_| format!(" with annotation {PIN}"));
+                format!(
+                    "Correct spec.startingCSV of Subscription {}, or remove it{} to start with the newest.",
+                    subscription.name,
+                    pin.unwrap_or_default()
+                )
+            }
             Missing::InRange(_) => {
                 format!("Widen the version-range of Subscription {}.", subscription.name)
             }

@@ -7,7 +7,9 @@
 
 use kube_core::ResourceExt;
 use olm_types::annotations::{PIN, VERSION_RANGE};
-use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription, SubscriptionStatus};
+use olm_types::api::{
+    ClusterServiceVersion, InstallPlan, StepStatus, Subscription, SubscriptionStatus,
+};
 use olm_types::properties::value::PackageProperty;
 use olm_types::version::{Version, VersionRange};
 
@@ -47,6 +49,38 @@ pub(crate) fn hold(
     by_pin(subscription, status, plan, &brought).or_else(|| by_range(subscription, &brought))
 }
 
+/// The annotation by which the Subscription does not ask any more for what `plan`, which has failed, would bring: its
+/// range, or a pin to what is installed. A pin to something else says nothing, as the plan may lead there.
+pub(crate) fn let_go(
+    subscription: &Subscription,
+    status: Option<&SubscriptionStatus>,
+    plan: &InstallPlan,
+) -> Option<&'static str> {
+    let hold = hold(subscription, status, plan)?;
+    let installed = status.and_then(|status| status.installed_csv.as_deref());
+    let is_there = installed.is_some() && policy::pinned(subscription) == installed;
+    (hold.key == VERSION_RANGE || is_there).then_some(hold.key)
+}
+
+/// Whether the Subscription follows a newer plan to another version, and `plan`, which failed, never brought its own.
+pub(super) fn has_left(subscription: &Subscription, plan: &InstallPlan) -> bool {
+    let Some(status) = &subscription.status else { return false };
+    let names = [status.current_csv.as_deref(), status.installed_csv.as_deref()];
+    let own = own(subscription, plan);
+    status.install_plan_generation > plan.spec.generation
+        && !own.is_empty()
+        && own.iter().all(|csv| !names.contains(&Some(*csv)) && !is_done(plan, csv))
+}
+
+fn is_done(plan: &InstallPlan, csv: &str) -> bool {
+    let mut steps = plan.status.iter().flat_map(|status| &status.plan);
+    steps.any(|step| {
+        step.resource.kind == ClusterServiceVersion::KIND
+            && step.resource.name == csv
+            && matches!(step.status, StepStatus::Created | StepStatus::Present)
+    })
+}
+
 /// Whether the plan moves the Subscription to another version.
 pub(super) fn moves(subscription: &Subscription, plan: &InstallPlan) -> bool {
     !own(subscription, plan).is_empty()
@@ -68,7 +102,10 @@ fn by_pin(
     let csv = brought.iter().find(|one| one.csv != pin)?.csv;
     let is_there = status.is_some_and(|status| status.installed_csv.as_deref() == Some(pin));
     let why = match is_there {
-        true => format!("is pinned to {pin}, which is installed"),
+        true => format!(
+            "is pinned to {pin}, which is installed; to let it go on, name {csv} in spec.startingCSV, or remove \
+             annotation {PIN}"
+        ),
         false if leads_to(pin, subscription, status, plan, csv) => return None,
         false => format!("is pinned to {pin}, and {csv} is not known to lead there"),
     };
@@ -99,7 +136,9 @@ fn by_range(subscription: &Subscription, brought: &[Brought<'_>]) -> Option<Hold
     let text = subscription.annotations().get(VERSION_RANGE)?;
     let range = VersionRange::parse(text).ok()?;
     let csv = brought.iter().find(|one| !one.is_in(&range))?.csv;
-    let why = format!("accepts only {text:?} (annotation {VERSION_RANGE}), and {csv} is not in it");
+    let why = format!(
+        "accepts only {text:?} (annotation {VERSION_RANGE}), and {csv} is not in it; to let it go on, widen the range"
+    );
     Some(Hold { key: VERSION_RANGE, why })
 }
 

@@ -74,7 +74,7 @@ fn what_is_not_accepted_is_named_with_the_range() {
     let one = subscription(json!({VERSION_RANGE: ">=1.2, <2"}), "");
     let plan = plan(&[step("lamp.v2", "lamp", "2.0.0")], &["lamp"]);
     let why = hold(&one, one.status.as_ref(), &plan).unwrap().why;
-    let expected = r#"accepts only ">=1.2, <2" (annotation olm-rs.dev/version-range), and lamp.v2 is not in it"#;
+    let expected = r#"accepts only ">=1.2, <2" (annotation olm-rs.dev/version-range), and lamp.v2 is not in it; to let it go on, widen the range"#;
     assert_eq!(why, expected);
 }
 
@@ -133,6 +133,29 @@ fn the_last_resolution_counts_where_one_plan_is_for_all(
     assert_eq!(hold(&one, one.status.as_ref(), &plan).is_some(), is_held);
 }
 
+/// Version and number of the plan that the Subscription follows, and what became of the step for lamp.v2 of plan 1.
+#[rstest]
+#[case::follows_it("lamp.v2", 1, StepStatus::Unknown, false)]
+#[case::does_not_say_so_yet("lamp.v3", 1, StepStatus::Unknown, false)]
+#[case::moved_on("lamp.v3", 2, StepStatus::Unknown, true)]
+#[case::moved_on_from_what_is_there("lamp.v3", 2, StepStatus::Created, false)]
+#[case::it_is_tried_again("lamp.v2", 2, StepStatus::Unknown, false)]
+fn who_follows_a_newer_plan_has_left_one_that_failed(
+    #[case] current: &str,
+    #[case] generation: i64,
+    #[case] status: StepStatus,
+    #[case] expected: bool,
+) {
+    let mut one = subscription(json!({}), "");
+    let followed = json!({"installedCSV": "lamp.v1", "currentCSV": current,
+        "installPlanGeneration": generation, "lastUpdated": null});
+    one.status = serde_json::from_value(followed).unwrap();
+    let mut plan = plan(&[step("lamp.v2", "lamp", "2.0.0")], &["lamp"]);
+    plan.spec.generation = Some(1);
+    plan.status.as_mut().unwrap().plan[0].status = status;
+    assert_eq!(has_left(&one, &plan), expected);
+}
+
 /// What the pinned operator needs is not of its package.
 #[test]
 fn a_pin_holds_no_plan_for_a_dependency() {
@@ -150,7 +173,8 @@ fn an_approval_does_not_widen_a_range(#[case] owners: &[&str]) {
     let mut one = subscription(json!({VERSION_RANGE: "<2", APPROVE: "lamp.v2"}), "");
     let plan = plan(&[step("lamp.v2", "lamp", "2.0.0")], owners);
     let expected = "waits for approval: Subscription lamp accepts only \"<2\" \
-                    (annotation olm-rs.dev/version-range), and lamp.v2 is not in it";
+                    (annotation olm-rs.dev/version-range), and lamp.v2 is not in it; to let it go on, widen the \
+                    range";
     assert_eq!(declared(&plan, [&one]), Declared::Waiting(expected.to_owned()));
     assert_eq!(super::super::held(&plan, [&one]).as_deref(), Some(expected));
     one.annotations_mut().insert(VERSION_RANGE.to_owned(), "<3".to_owned());
@@ -172,21 +196,28 @@ fn who_is_going_and_plans_by_hand_are_not_asked() {
 
 /// A Subscription that came after the plan for what another one needs, and is paused: its package is not brought.
 #[rstest]
-#[case::paused(PAUSE, "true", true)]
-#[case::paused_by_mistake(PAUSE, "yes", true)]
-#[case::a_range_that_cannot_be_read(VERSION_RANGE, "=>1", true)]
-#[case::not_paused(PAUSE, "false", false)]
+#[case::paused(PAUSE, "true", true, "nothing is begun until it is removed")]
+#[case::paused_by_mistake(PAUSE, "yes", true, "annotation olm-rs.dev/pause has to be \"true\" or")]
+#[case::a_range_that_cannot_be_read(
+    VERSION_RANGE,
+    "=>1",
+    true,
+    "annotation olm-rs.dev/version-range has to be"
+)]
+#[case::not_paused(PAUSE, "false", false, "")]
 fn a_plan_of_another_one_does_not_bring_the_package_of_one_that_is_held(
     #[case] key: &str,
     #[case] value: &str,
     #[case] is_held: bool,
+    #[case] helps: &str,
 ) {
     let mut one = subscription(json!({key: value}), "");
     one.status = None;
     let brings = plan(&[step("lamp.v2", "lamp", "2.0.0")], &["shade"]);
     let why = super::super::held(&brings, [&one]);
-    let expected = format!("waits for approval: Subscription lamp has annotation {key}");
-    assert_eq!(why, is_held.then_some(expected));
+    assert_eq!(why.is_some(), is_held, "{why:?}");
+    let begin = format!("waits for approval: Subscription lamp has annotation {key}: {helps}");
+    assert!(why.is_none_or(|why| why.starts_with(&begin)));
     let other = plan(&[step("lamp.v2", "wire", "2.0.0")], &["shade"]);
     assert_eq!(super::super::held(&other, [&one]), None, "it brings another package");
 }

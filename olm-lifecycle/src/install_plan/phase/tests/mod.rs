@@ -2,6 +2,7 @@
 //! `conclusion`.
 
 mod conclusion;
+mod failed;
 mod order;
 
 use jiff::ToSpan;
@@ -349,47 +350,4 @@ fn an_approval_of_a_plan_that_changed_does_not_count() {
     Arc::make_mut(&mut observed.plan).spec.cluster_service_version_names.pop();
     let status = write_of(decide(&observed, now())).0.unwrap();
     assert_eq!(status.phase, InstallPlanPhase::Installing);
-}
-
-#[rstest]
-#[case::rights_of_its_account(true, true, Some(InstallPlanPhase::Installing))]
-#[case::no_account(true, false, None)]
-#[case::nothing_changed(false, true, None)]
-fn a_failed_plan_is_tried_again_with_other_rights(
-    #[case] changed: bool,
-    #[case] account: bool,
-    #[case] phase: Option<InstallPlanPhase>,
-) {
-    let mut observed = observed(InstallPlanPhase::Failed);
-    observed.rights_changed = changed;
-    with_status(&mut observed, |status| {
-        status.start_time = Some(Time(now()));
-        status.attenuated_service_account_ref = account.then(ObjectReference::default);
-    });
-    let written = write_of(decide(&observed, now() + 1.hour())).0;
-    assert_eq!(written.as_ref().map(|status| status.phase), phase);
-    assert!(written.is_none_or(|status| status.start_time == Some(Time(now()))));
-}
-
-/// Rights may come from a ClusterRoleBinding, of which no change in the namespace speaks.
-#[rstest]
-#[case::forbidden(true, Some("error updating configmap: c: configmaps is forbidden: User x"), true)]
-#[case::another_error(true, Some("error updating configmap: c: no"), false)]
-#[case::no_account(false, Some("configmaps is forbidden: exceeded quota"), false)]
-#[case::no_message(true, None, false)]
-fn a_failed_plan_that_lacks_rights_is_executed_again(
-    #[case] account: bool,
-    #[case] message: Option<&str>,
-    #[case] executed: bool,
-) {
-    let mut observed = observed(InstallPlanPhase::Failed);
-    let reference = ObjectReference { name: Some("sa".to_owned()), ..ObjectReference::default() };
-    with_status(&mut observed, |status| {
-        status.start_time = Some(Time(now()));
-        status.message = message.map(str::to_owned);
-        status.attenuated_service_account_ref = account.then_some(reference);
-    });
-    let decision = decide(&observed, now() + 1.hour());
-    assert_eq!(matches!(decision, Decision::Execute(_)), executed);
-    assert_eq!(matches!(decision, Decision::Nothing), !executed);
 }

@@ -45,6 +45,27 @@ fn a_plan_that_was_made_without_the_pin_is_made_for_it(#[case] is_approved: bool
     assert_eq!(reconcile(&mut home, &["a.v2 of 0 for a"], &[]), [""; 0]);
 }
 
+/// The first plan was approved while it was held, or has failed: a pin to another version leads to that one.
+#[rstest]
+#[case::approved(InstallPlanPhase::RequiresApproval)]
+#[case::failed(InstallPlanPhase::Failed)]
+fn a_first_plan_that_will_never_be_done_gives_way(#[case] phase: InstallPlanPhase) {
+    let mut home = home(&[manual("a", "")]);
+    assert_eq!(reconcile(&mut home, &["a.v2 of 0 for a"], &[]), ["a.v2 #1 Manual of a"]);
+    let plan = Arc::make_mut(&mut home.plans[0]);
+    plan.spec.approved = true;
+    plan.status.as_mut().unwrap().phase = phase;
+    pin(&mut home, "a", "a.v2");
+    assert_eq!(
+        reconcile(&mut home, &["a.v2 of 0 for a"], &[]),
+        [""; 0],
+        "it brings the pinned one"
+    );
+    pin(&mut home, "a", "a.v1");
+    assert_eq!(reconcile(&mut home, &["a.v1 of 0 for a"], &[]), ["a.v1 #2 Automatic of a"]);
+    assert_eq!(followed(&home), [("a".to_owned(), Some(2))]);
+}
+
 /// The process ended, or a write was refused, when the plan was made and the Subscription did not know it.
 #[test]
 fn a_plan_for_a_pin_is_found_again() {

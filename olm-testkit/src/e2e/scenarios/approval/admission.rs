@@ -82,6 +82,7 @@ async fn play(ctx: &TestContext) -> Result<()> {
         let refusal = refusal(ctx, json!({key: value})).await?;
         ensure!(refusal.contains(expected), "{key}: {value:?}: {refusal:?}");
     }
+    long_lists_are_refused(ctx).await?;
     for range in RANGES {
         let refusal = refusal(ctx, json!({VERSION_RANGE: range})).await?;
         ensure!(
@@ -95,6 +96,13 @@ async fn play(ctx: &TestContext) -> Result<()> {
     ensure!(refusal.is_empty(), "{refusal}");
     unchanged_passes(ctx).await?;
     asks_for_the_right(ctx).await
+}
+
+async fn long_lists_are_refused(ctx: &TestContext) -> Result<()> {
+    let names = [OLD; 2_000].join(",");
+    let refusal = refusal(ctx, json!({ APPROVE: names })).await?;
+    ensure!(refusal.contains("at most 16384 bytes"), "{refusal:?}");
+    Ok(())
 }
 
 /// A label, and a finalizer that goes, while an annotation is there that could not be written now.
@@ -119,6 +127,9 @@ async fn asks_for_the_right(ctx: &TestContext) -> Result<()> {
     pinned.spec.starting_csv = Some(OLD.to_owned());
     pinned.finalizers_mut().push("example.com/keep".to_owned());
     ctx.create(&pinned).await?;
+    let mut first = subscription(ctx, "first", json!({FIRST_INSTALL: "Automatic"}));
+    first.spec.starting_csv = Some(OLD.to_owned());
+    ctx.create(&first).await?;
     may(ctx, "subscriptions").await?;
     let client = cluster::client_as(&ctx.kubeconfig().await?, "editor").await?;
     let mine: Api<Subscription> = Api::namespaced(client, &ctx.namespace);
@@ -146,6 +157,7 @@ async fn asks_for_the_right(ctx: &TestContext) -> Result<()> {
     }
     unchanged_approvals_pass(&mine).await?;
     on_creation(ctx, &mine).await?;
+    of_a_first_install(ctx, &mine).await?;
     let channel = Patch::Merge(json!({"spec": {"channel": "fast"}}));
     mine.patch("pinned", &params, &channel).await.context("the channel cannot be changed")?;
     may(ctx, "installplans").await?;
@@ -167,6 +179,32 @@ async fn unchanged_approvals_pass(mine: &Api<Subscription>) -> Result<()> {
     let finalizers = Patch::Merge(json!({"metadata": {"finalizers": null}}));
     let removed = mine.patch("pinned", &PatchParams::default(), &finalizers).await;
     removed.map(drop).context("the finalizer stays")
+}
+
+/// Without the right, what is installed first without approval stays what it was; later that is past.
+async fn of_a_first_install(ctx: &TestContext, mine: &Api<Subscription>) -> Result<()> {
+    let moves = [
+        json!({"spec": {"startingCSV": NEW}}),
+        json!({"spec": {"channel": "fast"}}),
+        json!({"spec": {"channel": null}}),
+        json!({"metadata": {"annotations": {VERSION_RANGE: "1.x"}}}),
+    ];
+    for patch in &moves {
+        is_forbidden(mine, "first", patch.clone()).await?;
+    }
+    let params = PatchParams { dry_run: true, ..PatchParams::default() };
+    let note = json!({"metadata": {"annotations": {"example.com/note": "x", PAUSE: "true"}}});
+    let noted = mine.patch("first", &params, &Patch::Merge(note)).await;
+    noted.context("a note is refused")?;
+    let installed = json!({"installedCSV": OLD, "lastUpdated": "2026-01-01T00:00:00Z"});
+    let installed = Patch::Merge(json!({"status": installed}));
+    let subscriptions: Api<Subscription> = ctx.api();
+    subscriptions.patch_status("first", &PatchParams::default(), &installed).await?;
+    for patch in &moves {
+        let moved = mine.patch("first", &params, &Patch::Merge(patch)).await;
+        moved.with_context(|| format!("{patch} is refused"))?;
+    }
+    Ok(())
 }
 
 /// Without the right, a new Subscription approves nothing either.

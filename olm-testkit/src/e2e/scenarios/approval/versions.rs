@@ -48,6 +48,16 @@ pub(super) fn all() -> Vec<Scenario> {
             "a pin that is refused holds the plan that waits; one that lies behind it needs no approval",
             a_refused_pin_while_a_plan_waits,
         ),
+        scenario(
+            "approval::a_range_that_goes_while_a_plan_waits",
+            "a range that is removed holds nothing back any more, also while a plan waits for approval",
+            a_range_that_goes_while_a_plan_waits,
+        ),
+        scenario(
+            "approval::a_range_that_moves_before_the_first_version",
+            "a first plan that is approved and held gives way to one for a version of the range",
+            a_range_that_moves_before_the_first_version,
+        ),
     ]
 }
 
@@ -154,7 +164,7 @@ async fn pinned_to_what_waits(ctx: Arc<TestContext>) -> Result<()> {
     let is_held = |plan: &InstallPlan| {
         let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
         message.is_some_and(|message| {
-            message.ends_with(&format!("pinned to {OLD}, which is installed"))
+            message.contains(&format!("pinned to {OLD}, which is installed"))
         })
     };
     wait::until(&ctx.api(), &waiting, "be held by the pin", is_held).await?;
@@ -202,6 +212,48 @@ async fn a_refused_pin_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<()> {
     // Without the pin nothing holds what was approved, and nothing asks for it any more.
     annotate(&ctx, PIN, json!(null)).await?;
     wait::until_gone::<InstallPlan>(&ctx.api(), &waiting.name_any()).await
+}
+
+/// The plan that waits is the same before and after, and no resolution says that the range is gone.
+async fn a_range_that_goes_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<()> {
+    publish(&ctx, &versions(&ctx)).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.spec.starting_csv = Some(OLD.to_owned());
+    for (key, value) in [(FIRST_INSTALL, "Automatic"), (VERSION_RANGE, "<1.2.0")] {
+        subscription.annotations_mut().insert(key.to_owned(), value.to_owned());
+    }
+    ctx.create(&subscription).await?;
+    ctx.succeeded(OLD).await?;
+    let waiting = super::waiting_plan(&ctx, NEW, 2).await?;
+    held_back(&ctx, NEWEST).await?;
+    annotate(&ctx, VERSION_RANGE, json!(null)).await?;
+    nothing_is_held(&ctx).await?;
+    ctx.at_rest().await?;
+    let still = super::waiting_plan(&ctx, NEW, 2).await?;
+    ensure!(still.name_any() == waiting.name_any(), "the plan was made anew");
+    super::approve(&ctx, &still).await?;
+    ctx.succeeded(NEW).await?;
+    super::waiting_plan(&ctx, NEWEST, 3).await.map(drop)
+}
+
+/// A range has none of the versions while the first plan is approved, and one of them later: that one waits for an
+/// approval of its own, and the former plan goes.
+async fn a_range_that_moves_before_the_first_version(ctx: Arc<TestContext>) -> Result<()> {
+    publish(&ctx, &versions(&ctx)).await?;
+    super::subscribe(&ctx, None).await?;
+    let former = super::waiting_plan(&ctx, NEWEST, 1).await?;
+    annotate(&ctx, VERSION_RANGE, json!("<1.0.0")).await?;
+    ctx.condition("kettle", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+    super::approve(&ctx, &former).await?;
+    super::declared::says(&ctx, &former.name_any(), "accepts only \"<1.0.0\"").await?;
+    ctx.at_rest().await?;
+    annotate(&ctx, VERSION_RANGE, json!("<1.2.0")).await?;
+    let plan = super::waiting_plan(&ctx, NEW, 2).await?;
+    super::approve(&ctx, &plan).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.installed("kettle", NEW).await?;
+    wait::until_gone::<InstallPlan>(&ctx.api(), &former.name_any()).await
 }
 
 /// The first version is installed, and a plan for the next one waits.
