@@ -19,8 +19,9 @@ fn a_copy_is_not_installed_and_is_in_the_way() {
     let preview = complete(wanted.clone(), &known(&[copy, group.clone()]));
     let expected =
         "namespace ns holds a copy of kettle.v1, which is installed in namespace kitchen";
-    let says = |problem: &String| problem.starts_with(expected);
-    assert!(preview.problems.iter().any(says), "{:?}", preview.problems);
+    let [problem] = preview.problems.as_slice() else { panic!("{:?}", preview.problems) };
+    assert!(problem.starts_with(expected), "{problem}");
+    assert!(problem.ends_with("let the OperatorGroup of kitchen select other namespaces"));
     let touched = lines(&preview);
     assert!(!touched.iter().any(|line| line.contains("ClusterServiceVersion")), "{touched:?}");
     let free = complete(wanted, &known(&[group]));
