@@ -124,6 +124,19 @@ pub enum NoPreview {
         /// Catalogs that were looked at.
         catalogs: String,
     },
+    /// Others have the package than the catalog that is asked for, which was not read or has no such package.
+    #[error(
+        "no catalog that was read is {wanted} and has the package {package}; it is in {catalogs}: --source \
+         NAMESPACE/NAME takes it from there"
+    )]
+    OtherCatalog {
+        /// The package.
+        package: String,
+        /// The catalog that was asked for.
+        wanted: String,
+        /// Those that have it.
+        catalogs: String,
+    },
     /// Several catalogs of the same priority have it.
     #[error("several catalogs have the package {package}: {catalogs}; --source names one")]
     SeveralCatalogs {
