@@ -192,6 +192,6 @@ mod tests {
     fn a_plan_has_no_other_form_than_text_and_objects() {
         let refused = show(&Preview::default(), Operands::Keep, Output::new(Format::Name));
         let error = refused.unwrap_err().to_string();
-        assert!(error.contains("-o Name is not for this command"), "{error}");
+        assert!(error.contains("-o name is not for this command"), "{error}");
     }
 }
