@@ -302,8 +302,8 @@ fn execute(
         preview.problems.push(failure.to_string());
     }
     for note in &ended.notes {
-        let is_told = matches!(note.what, NoteKind::TakenOver | NoteKind::CopyKept(_));
-        if let Some(step) = ended.steps.get(note.step).filter(|_| is_told) {
+        let is_said = matches!(note.what, NoteKind::TakenOver | NoteKind::CopyKept(_));
+        if let Some(step) = ended.steps.get(note.step).filter(|_| is_said) {
             preview.notes.push(note.text(step));
         }
     }
