@@ -61,7 +61,7 @@ impl Execution {
         Ok(None)
     }
 
-    /// A copy in the place of a CSV ends the execution, unless other bundles need the CSV and nobody else.
+    /// A copy in the place of a CSV ends the execution, unless the CSV is there for other bundles alone.
     fn check_copy(&mut self, live: &Value) -> Result<(), StepError> {
         let (_, step) = self.current()?;
         if step.resource.kind != ClusterServiceVersion::KIND {

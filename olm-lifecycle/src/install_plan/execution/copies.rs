@@ -1,8 +1,8 @@
 //! Copies of CSVs: while an operator of another namespace reaches the plan's, its copy has the name.
 //!
 //! v0 takes the copy for the CSV that the plan brings: the plan is Complete, nothing is installed, and the Subscription
-//! waits for ever. Here the plan fails, and is tried again like any other until the copy is gone or time is over. What is
-//! a dependency only is served by the operator that reaches the namespace: the plan goes on, and says so.
+//! waits for ever. Here the plan fails, and is tried again like any other until the copy is gone or time is over. A
+//! dependency is served by the operator that reaches the namespace: the plan goes on, and says so.
 
 use olm_types::api::{Step, Subscription};
 use olm_types::labels::COPIED_FROM;
