@@ -108,7 +108,8 @@ pub enum NoPreview {
     Subscribed(String),
     /// No Subscription has that name or package.
     #[error(
-        "no Subscription in namespace {namespace} is named {operator} or for a package of that name"
+        "no Subscription in namespace {namespace} is named {operator} or for a package of that name; `kubectl olm list \
+         -A` shows those of all namespaces"
     )]
     NoSubscription {
         /// What was asked for.

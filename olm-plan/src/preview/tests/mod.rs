@@ -310,6 +310,18 @@ fn what_is_not_there_is_refused(#[case] install: Install, #[case] expected: &str
     assert!(error.contains(expected), "{error}");
 }
 
+/// An installation may have gone to the namespace that its CSV suggests.
+#[test]
+fn an_operator_that_is_not_here_may_be_elsewhere() {
+    let universe = universe(&BundleContent::Inline);
+    let wanted = [upgrade(None), Wanted::Uninstall { operator: "kettle".to_owned() }];
+    for wanted in wanted {
+        let error = preview(&asked(wanted), &known(&[]), &universe).unwrap_err().to_string();
+        assert!(error.starts_with("no Subscription in namespace ns is named kettle"), "{error}");
+        assert!(error.contains("`kubectl olm list -A`"), "{error}");
+    }
+}
+
 #[test]
 fn the_hash_follows_the_result() {
     let known = known(&installed("Manual"));
