@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use olm_plan::preview::Known;
-use olm_types::api::{PackageManifest, Subscription};
+use olm_types::api::{CatalogSource, PackageManifest, Subscription};
 
 use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::{Cluster, TimedOut, cause};
@@ -34,14 +34,18 @@ impl Listing {
     ) -> Result<Self> {
         let settings = cluster.settings(sources.olm_namespace.as_deref()).await?;
         let home = cluster.namespace.as_str();
-        let (visible, _) = Visible::read(cluster, home, &settings).await?;
+        let (visible, unread) = Visible::read(cluster, home, &settings).await?;
         let flags = &sources.catalog;
         let presented = cluster.list(&cluster.api::<PackageManifest>(Some(home))).await;
         let (own, presented) = match presented {
             Ok(found) => (Catalogs::of_flags(&visible, flags, &cluster.notices).await?, found),
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) => {
-                let own = Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?;
+                if flags.is_empty() {
+                    has_olm(cluster, home).await?;
+                }
+                let mut own = Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?;
+                own.unread.extend(unread);
                 instead(&own, error, &cluster.notices)?;
                 (own, Vec::new())
             }
@@ -57,7 +61,7 @@ impl Listing {
         let everywhere = cluster.list(&cluster.api::<Subscription>(None)).await;
         let subscriptions = match everywhere {
             Ok(found) => found,
-            Err(_) => cluster.list(&cluster.api(Some(home))).await.unwrap_or_default(),
+            Err(_) => subscriptions_of(cluster, home).await,
         };
         Ok(Self { packages, subscriptions, unread })
     }
@@ -77,6 +81,31 @@ impl Listing {
         let packages = named.packages(package).await?;
         let subscriptions = known.typed(Subscription::KIND);
         Ok(Self { packages, subscriptions, unread: Vec::new() })
+    }
+}
+
+/// The Subscriptions of a namespace; where they may not be read, nothing is shown as installed, and a warning says why.
+async fn subscriptions_of(cluster: &Cluster, home: &str) -> Vec<Subscription> {
+    let found = cluster.list(&cluster.api::<Subscription>(Some(home))).await;
+    found.unwrap_or_else(|error| {
+        let why = cause(&error);
+        cluster.notices.say(&format!("warning: cannot read subscriptions: {why}"));
+        Vec::new()
+    })
+}
+
+/// Whether the cluster knows catalogs: where it does not, that is why nothing can be read.
+///
+/// # Errors
+/// It does not.
+async fn has_olm(cluster: &Cluster, home: &str) -> Result<()> {
+    let found = cluster.list(&cluster.api::<CatalogSource>(Some(home))).await;
+    let error = found.as_ref().err().and_then(|error| error.downcast_ref::<kube::Error>());
+    match error {
+        Some(kube::Error::Api(status)) if status.code == 404 => {
+            bail!("the cluster has no CatalogSources: OLM is not installed")
+        }
+        _ => Ok(()),
     }
 }
 

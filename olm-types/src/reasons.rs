@@ -122,6 +122,8 @@ pub mod event {
     pub const CRD_VALIDATION: &str = "CRDValidation";
     /// On an InstallPlan: a step changed an object that was there already and was not under OLM's management.
     pub const OBJECT_TAKEN_OVER: &str = "ObjectTakenOver";
+    /// On an InstallPlan: a dependency is not created, because the namespace holds a copy of it.
+    pub const COPY_KEPT: &str = "CopyKept";
     /// On an InstallPlan: an older plan of the same Subscription is executed first.
     pub const INSTALL_PLAN_WAITING: &str = "InstallPlanWaiting";
     /// On an InstallPlan: it begins to wait for approval.

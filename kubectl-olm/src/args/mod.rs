@@ -21,6 +21,7 @@ pub use plan::{Approving, Plan, Planned, Subscribing};
 /// Everything that was asked for.
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-olm", bin_name = "kubectl olm", version, about, max_term_width = 100)]
+#[command(color = clap::ColorChoice::Never)]
 pub struct Cli {
     /// Where the cluster is and as whom to ask.
     #[command(flatten)]
@@ -63,6 +64,22 @@ pub enum Format {
     Text,
     /// A flowchart for Mermaid, of graph only
     Mermaid,
+}
+
+impl Format {
+    /// As it is written on a command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Wide => "wide",
+            Self::Json => "json",
+            Self::Yaml => "yaml",
+            Self::Name => "name",
+            Self::Junit => "junit",
+            Self::Text => "text",
+            Self::Mermaid => "mermaid",
+        }
+    }
 }
 
 /// A command.
@@ -248,6 +265,16 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+        for format in Format::value_variants() {
+            let known = format.to_possible_value().unwrap();
+            assert_eq!(known.get_name(), format.as_str());
+        }
+    }
+
+    /// Whatever the terminal can do.
+    #[test]
+    fn help_and_errors_have_no_colours() {
+        assert_eq!(Cli::command().get_color(), clap::ColorChoice::Never);
     }
 
     #[rstest]

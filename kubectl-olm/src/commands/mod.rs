@@ -26,6 +26,7 @@ mod why;
 
 use anyhow::{Result, bail, ensure};
 use olm_client::Cluster;
+use olm_client::cluster::one_namespace;
 use olm_client::listing::Listing;
 use olm_plan::Observed;
 
@@ -96,12 +97,13 @@ async fn in_cluster(
     match command {
         Command::List => list::run(cluster, home, output).await,
         Command::Search(asked) => {
+            one_namespace(cluster, all)?;
             let reading = Listing::of_cluster(cluster, &asked.sources, None);
             let listing = cluster.notices.slow("reading the packages of catalogs", reading).await?;
             search::print(asked, &listing, output)
         }
-        Command::Show(asked) => show::run(cluster, asked, output).await,
-        Command::Graph(asked) => graph::run(cluster, asked, output).await,
+        Command::Show(asked) => show::run(cluster, all, asked, output).await,
+        Command::Graph(asked) => graph::run(cluster, all, asked, output).await,
         Command::Why(asked) => why::run(cluster, all, asked, output).await,
         Command::Logs(asked) => logs::run(cluster, home, asked, output).await,
         Command::Permissions(asked) => permissions::run(cluster, all, asked, output).await,
@@ -173,6 +175,24 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let error = runtime.block_on(run(&cli)).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
+    }
+
+    /// No server is asked: what a namespace sees is not the same in all of them.
+    #[rstest]
+    #[case(&["search", "kettle", "-A"])]
+    #[case(&["show", "kettle", "-A"])]
+    #[case(&["graph", "kettle", "-A"])]
+    #[case(&["why", "kettle", "-A"])]
+    #[case(&["plan", "install", "kettle", "-A"])]
+    #[case(&["install", "kettle", "--yes", "-A"])]
+    fn what_looks_at_one_namespace_refuses_all(#[case] words: &[&str]) {
+        let kubeconfig = kubeconfig(&serde_json::json!({"server": "http://127.0.0.1:1"}));
+        let file = kubeconfig.path().display().to_string();
+        let words = [&["kubectl-olm", "--kubeconfig", &file], words].concat();
+        let cli = Cli::try_parse_from(words).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = runtime.block_on(run(&cli)).unwrap_err().to_string();
+        assert_eq!(error, "this command looks at one namespace; name it with -n instead of -A");
     }
 
     /// A port that was just given back has no listener.

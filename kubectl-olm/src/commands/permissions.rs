@@ -103,7 +103,7 @@ async fn of_catalog(
 ) -> Result<ClusterServiceVersion> {
     let reading = &asked.reading;
     let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
-    let (visible, _) = Visible::read(cluster, home, &settings).await?;
+    let (visible, unread) = Visible::read(cluster, home, &settings).await?;
     let visible = match subscription {
         Some(one) => {
             let source = format!("{}/{}", one.spec.source_namespace, one.spec.source);
@@ -113,7 +113,8 @@ async fn of_catalog(
         None => visible,
     };
     let flags = &reading.sources.catalog;
-    let catalogs = Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?;
+    let mut catalogs = Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?;
+    catalogs.unread.extend(unread);
     let entries = olm_types::bundle::Universe::by_package(&catalogs.set, package);
     let is_it = |entry: &Entry| match version {
         Some(version) => {

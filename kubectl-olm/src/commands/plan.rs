@@ -27,12 +27,15 @@ pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> R
 
 /// Shows what would happen, by files alone.
 pub async fn run_offline(namespace: Option<&str>, plan: &Plan, output: Output) -> Result<Outcome> {
+    print(&offline(namespace, plan).await?, plan, output)
+}
+
+async fn offline(namespace: Option<&str>, plan: &Plan) -> Result<Preview> {
     let reading = plan.planned.reading();
     let state = read_state(&reading.sources.state)?;
     let settings = reading.sources.settings(&state);
     let home = Home { name: namespace.unwrap_or("default"), is_named: namespace.is_some() };
-    let preview = previewed(Origin::Files(&state), home, plan, &settings).await?;
-    print(&preview, plan, output)
+    previewed(Origin::Files(&state), home, plan, &settings).await
 }
 
 async fn previewed(
@@ -111,7 +114,72 @@ pub fn outcome(preview: &Preview) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use clap::Parser;
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::args::{Cli, Command};
+
+    const CATALOG: [&str; 3] = [
+        r#"{"schema": "olm.package", "name": "tea", "defaultChannel": "stable"}"#,
+        r#"{"schema": "olm.channel", "name": "stable", "package": "tea", "entries": [{"name": "tea.v1"}]}"#,
+        r#"{"schema": "olm.bundle", "name": "tea.v1", "package": "tea", "image": "tea:1", "properties": [{"type":
+            "olm.package", "value": {"packageName": "tea", "version": "1.0.0"}}]}"#,
+    ];
+
+    /// What `plan install tea` comes to with a catalog of namespace `market`, and these objects.
+    fn of_files(objects: &[Value], source: &str) -> Result<Preview> {
+        let folder = tempfile::tempdir()?;
+        let [catalog, state] = ["catalog", "state.json"].map(|name| folder.path().join(name));
+        fs::create_dir(&catalog)?;
+        fs::write(catalog.join("catalog.json"), CATALOG.join("\n"))?;
+        fs::write(&state, json!({"kind": "List", "items": objects}).to_string())?;
+        let (catalog, state) =
+            (format!("market/kitchen={}", catalog.display()), state.display().to_string());
+        let files = ["--offline", "--catalog", &catalog, "--state", &state, "--source", source];
+        let words = [&["kubectl-olm", "plan", "install", "tea"], &files[..]].concat();
+        let Command::Plan(plan) = Cli::try_parse_from(words)?.command else {
+            panic!("another command")
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(offline(Some("home"), &plan))
+    }
+
+    /// The namespace of global catalogs is that of the programs whose Deployments the files hold.
+    #[rstest]
+    #[case::as_its_programs_say(&["catalog-operator"], "kitchen", true)]
+    #[case::of_v0(&["catalog-operator", "packageserver"], "kitchen", true)]
+    #[case::unknown(&[], "kitchen", false)]
+    #[case::named(&[], "market/kitchen", true)]
+    fn a_catalog_without_a_namespace_is_a_global_one(
+        #[case] programs: &[&str],
+        #[case] source: &str,
+        #[case] is_found: bool,
+    ) {
+        let program = |app: &&str| {
+            json!({"apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {"name": app, "namespace": "market", "labels": {"app": app}},
+                "spec": {"selector": {}, "template": {"spec": {"containers": [
+                    {"name": "c", "args": ["--namespace=market"]}]}}}})
+        };
+        let objects: Vec<Value> = programs.iter().map(program).collect();
+        let found = of_files(&objects, source);
+        if is_found {
+            let manifests = found.unwrap().manifests;
+            let made = manifests.iter().find(|one| one["kind"] == "Subscription").unwrap();
+            assert_eq!(made["spec"]["sourceNamespace"], "market");
+            assert_eq!(made["metadata"]["namespace"], "home");
+        } else {
+            let error = found.unwrap_err().to_string();
+            assert!(
+                error.contains("is olm/kitchen and") && error.contains("market/kitchen"),
+                "{error}"
+            );
+        }
+    }
 
     #[test]
     fn what_was_not_read_makes_a_plan_incomplete() {
@@ -124,6 +192,6 @@ mod tests {
     fn a_plan_has_no_other_form_than_text_and_objects() {
         let refused = show(&Preview::default(), Operands::Keep, Output::new(Format::Name));
         let error = refused.unwrap_err().to_string();
-        assert!(error.contains("-o Name is not for this command"), "{error}");
+        assert!(error.contains("-o name is not for this command"), "{error}");
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use anyhow::Result;
 use olm_client::Cluster;
 use olm_client::clean::cell;
+use olm_client::cluster::one_namespace;
 use olm_client::package::{self, Named};
 use olm_plan::details::{BundleDetails, ChannelDetails, Details};
 use olm_plan::preview::permissions::{Right, right};
@@ -20,7 +21,8 @@ const VERSIONS: usize = 8;
 const LINES: usize = 6;
 
 /// Shows a package of a cluster.
-pub async fn run(cluster: &Cluster, asked: &Showing, output: Output) -> Result<Outcome> {
+pub async fn run(cluster: &Cluster, all: bool, asked: &Showing, output: Output) -> Result<Outcome> {
+    one_namespace(cluster, all)?;
     print(&package::in_cluster(cluster, named(asked), &asked.reading).await?, output)
 }
 

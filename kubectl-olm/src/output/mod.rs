@@ -76,7 +76,7 @@ impl Output {
                 let yaml = yaml_serde::to_string(&object).context("cannot write YAML")?;
                 self.print(&yaml)
             }
-            other => bail!("-o {other:?} is not for this command, json and yaml are"),
+            other => bail!("-o {} is not for this command, json and yaml are", other.as_str()),
         }
     }
 

@@ -44,9 +44,14 @@ pub async fn in_cluster(cluster: &Cluster, named: Named<'_>, reading: &Reading) 
     let listing = Listing::of_cluster(cluster, sources, Some(named.package)).await?;
     let status = the_only(&listing.packages, named.package, named.source)?;
     let settings = cluster.settings(sources.olm_namespace.as_deref()).await?;
-    let (visible, _) = Visible::read(cluster, &cluster.namespace, &settings).await?;
-    let visible = visible.only(&key_of(status));
-    let catalogs = Catalogs::of_cluster(Access::of(cluster), &visible, &sources.catalog).await?;
+    let (visible, unread) = Visible::read(cluster, &cluster.namespace, &settings).await?;
+    let key = key_of(status);
+    let visible = visible.only(&key);
+    let mut catalogs =
+        Catalogs::of_cluster(Access::of(cluster), &visible, &sources.catalog).await?;
+    if !catalogs.has(&key) && catalogs.unread.is_empty() {
+        catalogs.unread.extend(unread);
+    }
     let contents = Contents::of(cluster, &catalogs, &reading.pulling, reading.bundles.clone());
     read(named, status, &listing, &contents, &Known::default()).await
 }
@@ -131,7 +136,12 @@ async fn read(
                 None
             }
         },
-        None => None,
+        None => {
+            if unknown.is_empty() {
+                unknown.push(format!("dependencies and permissions of {name}: {key} was not read"));
+            }
+            None
+        }
     };
     let entry = entry.filter(|_| !is_partial).map(|entry| &**entry);
     let place = (channel, name.as_str());

@@ -21,6 +21,9 @@ pub(super) fn events(plan: &InstallPlan, ended: &Ended) -> Vec<Effect> {
             NoteKind::TakenOver => {
                 (reasons::OBJECT_TAKEN_OVER, Some(format!("status.plan[{}]", note.step)))
             }
+            NoteKind::CopyKept(_) => {
+                (reasons::COPY_KEPT, Some(format!("status.plan[{}]", note.step)))
+            }
         };
         Some(warning(plan, reason, note.text(step), field_path))
     };

@@ -22,6 +22,9 @@ use crate::observed::{name, namespace};
 const STORED: [&str; 2] = ["risk of data loss updating", "is owned by several operators ("];
 const INVALID: &str = "error validating existing CRs";
 
+/// What a plan says of a copy that has the name of its CSV.
+const COPIED: &str = " holds a copy of ";
+
 /// What a plan says that is tried again.
 const RETRIED: &str = "retrying execution due to error: ";
 
@@ -77,22 +80,21 @@ pub(super) fn held_by_sibling(view: &View<'_>) -> Vec<Found> {
 /// A plan has failed, or is tried again and again, for a reason without a code of its own.
 pub(super) fn failed(view: &View<'_>) -> Vec<Found> {
     let is_other = |text: &str| !is_stored(text) && !text.contains(INVALID);
-    failing(view, is_other, |plan| {
-        format!(
+    failing(view, is_other, |plan, message| match message.contains(COPIED) {
+        true => Fix::Wait(format!("do one of what the message names; afterwards {}", again(plan))),
+        false => Fix::AskTheAuthor(format!(
             "ask the author of the operator, unless the message names a right that is missing or an \
              object that can be repaired; afterwards {}",
             again(plan)
-        )
+        )),
     })
 }
 
 /// A plan has failed because a CRD would lose a version.
 pub(super) fn stored_version(view: &View<'_>) -> Vec<Found> {
-    failing(view, is_stored, |_| {
-        "ask the author for a version that still serves the stored one, and for the way to store all \
-         objects in another"
-            .to_owned()
-    })
+    let ask = "ask the author for a version that still serves the stored one, and for the way to store all \
+               objects in another";
+    failing(view, is_stored, |_, _| Fix::AskTheAuthor(ask.to_owned()))
 }
 
 /// A plan has failed because objects would be invalid.
@@ -100,11 +102,11 @@ pub(super) fn invalid_objects(view: &View<'_>) -> Vec<Found> {
     failing(
         view,
         |text| text.contains(INVALID),
-        |plan| {
-            format!(
+        |plan, _| {
+            Fix::AskTheAuthor(format!(
                 "ask the author how the object that the message names is to be changed; afterwards {}",
                 again(plan)
-            )
+            ))
         },
     )
 }
@@ -193,11 +195,11 @@ fn approve(view: &View<'_>, plan: &InstallPlan, by: &Subscription) -> Option<Fix
 fn failing(
     view: &View<'_>,
     fits: impl Fn(&str) -> bool,
-    ask: impl Fn(&InstallPlan) -> String,
+    fix: impl Fn(&InstallPlan, &str) -> Fix,
 ) -> Vec<Found> {
     let found = asked_for(view).into_iter().filter_map(|(plan, _)| {
         let message = failure(plan).filter(|message| fits(message))?;
-        let fix = Fix::AskTheAuthor(ask(plan));
+        let fix = fix(plan, &message);
         Some(Found::of(InstallPlan::KIND, &plan.metadata, message, fix))
     });
     found.collect()

@@ -1,6 +1,6 @@
 //! Subscriptions: what keeps them from being resolved, and what they are bound to.
 
-use olm_types::annotations::GENERATED_BY;
+use olm_types::annotations::{GENERATED_BY, PIN, VERSION_RANGE};
 use olm_types::api::{
     ClusterServiceVersion, PackageManifestStatus, Subscription, SubscriptionState,
 };
@@ -53,7 +53,9 @@ pub(super) fn behind_the_head(view: &View<'_>) -> Vec<Found> {
         let status = one.status.as_ref()?;
         let is_latest = status.state == SubscriptionState::AtLatestKnown;
         let is_held = true_condition(one, conditions::UPGRADE_HELD).is_some();
-        let installed = status.installed_csv.as_deref().filter(|_| is_latest && !is_held)?;
+        // What a resolution fails on has a code of its own, such as a pin to which no upgrade leads.
+        let is_at_rest = is_latest && !is_held && resolution(one).is_none();
+        let installed = status.installed_csv.as_deref().filter(|_| is_at_rest)?;
         let channel = view.channel_of(one)?;
         (channel.current_csv != installed).then(|| {
             let (head, channel) = (&channel.current_csv, &channel.name);
@@ -107,8 +109,31 @@ pub(super) fn unresolved(view: &View<'_>) -> Vec<Found> {
             || view.source_of(one).is_none_or(|source| !catalogs::is_ready(source))
             || names_orphan(view, one);
         let ask = "ask the author of the operator that the message names, or leave one of them out";
-        (!is_explained).then(|| (message, Fix::AskTheAuthor(ask.to_owned())))
+        let fix =
+            || declare_anew(one, &message).unwrap_or_else(|| Fix::AskTheAuthor(ask.to_owned()));
+        let fix = (!is_explained).then(fix)?;
+        Some((message, fix))
     })
+}
+
+/// What to change where the pin or the range of the Subscription itself cannot be met.
+fn declare_anew(one: &Subscription, message: &str) -> Option<Fix> {
+    let annotations = one.metadata.annotations.as_ref()?;
+    let own = name(&one.metadata);
+    let is_about = |words: &str| message.contains(&format!("Subscription {own}, which {words} "));
+    let declared = [
+        (PIN, "is pinned to", "name a CSV to which upgrades lead in spec.startingCSV"),
+        (VERSION_RANGE, "has version-range", "change the range"),
+    ];
+    let refused =
+        |(key, words, _): &(&str, &str, &str)| annotations.contains_key(*key) && is_about(words);
+    let (key, _, change) = declared.into_iter().find(refused)?;
+    let key_gone = format!("{key}-");
+    let words = ["annotate", "subscription", own, &key_gone];
+    let removal = fix::line(namespace(&one.metadata), &words);
+    Some(Fix::Wait(format!(
+        "annotation {key} lets in nothing that can be installed: {change}, or remove the annotation: {removal}"
+    )))
 }
 
 /// The findings of a check that looks at one Subscription at a time.

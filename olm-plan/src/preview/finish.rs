@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use olm_effect::{Resource, Target};
-use olm_lifecycle::install_plan::execution::{Reply, Request};
+use olm_lifecycle::install_plan::execution::{Reply, Request, copy_in_the_way};
 use olm_lifecycle::install_plan::steps::subscription_name;
 use olm_lifecycle::subscription::resolution::{Choice, Selection};
 use olm_types::api::{ClusterServiceVersion, Subscription};
@@ -28,10 +28,17 @@ const PASSING: [&str; 1] = ["InstallPlan"];
 pub(super) fn follow_up(asked: &Asked, world: &mut World<'_>, done: &Done, preview: &mut Preview) {
     let home = asked.namespace.as_str();
     let Done { namespace, selection, selected, unknown, .. } = done;
-    subscriptions(world, home, selection, selected);
+    // In the place of a copy the operator of another namespace is at work, and nothing becomes of it here.
+    let is_copy = |choice: &&Choice| {
+        let key = olm_key(ClusterServiceVersion::KIND, home, &choice.entry.name);
+        world.get(&key).and_then(copy_in_the_way).is_some()
+    };
+    let selected: Vec<Choice> =
+        selected.iter().filter(|choice| !is_copy(choice)).cloned().collect();
+    subscriptions(world, home, selection, &selected);
     let mut csvs = BTreeSet::new();
     let mut replaced_by_unknown = Vec::new();
-    for choice in selected {
+    for choice in &selected {
         let is_unknown = unknown.contains(&*choice.entry.name);
         let old = choice.replaces.iter().filter(|old| namespace.csvs.contains_key(*old));
         match is_unknown {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use olm_lifecycle::install_plan::execution::copy_in_the_way;
 use olm_lifecycle::subscription::holding;
 use olm_resolver::{Refusal, ResolveError};
 use olm_types::api::{Approval, ClusterServiceVersion, OperatorGroup, Subscription};
@@ -12,7 +13,7 @@ use serde_json::Value;
 use super::group::group;
 use super::hop::{self, Reconciled};
 use super::prepare::{follow, forget_pending, olm_key, subscribe, subscription};
-use super::result::Preview;
+use super::result::{Bundle, Preview};
 use super::world::World;
 use super::{Asked, NoPreview, Wanted, brought, finish};
 
@@ -82,8 +83,7 @@ fn hops(
         let waits = approvals.any(|approval| approval == Approval::Manual.as_str());
         preview.hops.extend(reconciled.done.iter().map(|done| done.hop.clone()));
         group(asked, world, preview);
-        let new = reconciled.done.iter().flat_map(|done| &done.hop.bundles);
-        preview.problems.extend(new.filter_map(|bundle| in_the_way(world, asked, &bundle.csv)));
+        let is_copied = report_copies(world, asked, &reconciled, preview);
         for done in &reconciled.done {
             if preview.problems.is_empty() {
                 finish::follow_up(asked, world, done, preview);
@@ -91,7 +91,8 @@ fn hops(
         }
         let failed = !preview.problems.is_empty();
         let arrived = to.is_some_and(|to| is_at(world, &asked.namespace, name, to));
-        if failed || !world.needs.is_empty() || arrived || (waits && to.is_none()) {
+        let is_over = failed || arrived || is_copied || (waits && to.is_none());
+        if is_over || !world.needs.is_empty() {
             break;
         }
     }
@@ -161,13 +162,28 @@ pub(super) fn own_csvs(world: &World<'_>, namespace: &str) -> Vec<ClusterService
     found
 }
 
-/// Why a CSV cannot be created: OLM leaves a copy that has its name, and installs nothing.
+/// Says which CSVs cannot be created because copies have their names, as far as no execution has said so already;
+/// whether there are any. One that other bundles need is there already: OLM goes on without it.
+fn report_copies(
+    world: &World<'_>,
+    asked: &Asked,
+    reconciled: &Reconciled,
+    preview: &mut Preview,
+) -> bool {
+    let bundles = reconciled.done.iter().flat_map(|done| &done.hop.bundles);
+    let copies =
+        bundles.filter_map(|bundle| Some((bundle, in_the_way(world, asked, &bundle.csv)?)));
+    let copies: Vec<(&Bundle, String)> = copies.collect();
+    for (_, problem) in copies.iter().filter(|(bundle, _)| !bundle.is_dependency) {
+        if !preview.problems.contains(problem) {
+            preview.problems.push(problem.clone());
+        }
+    }
+    !copies.is_empty()
+}
+
+/// Why a CSV cannot be created, in the words of the InstallPlan.
 fn in_the_way(world: &World<'_>, asked: &Asked, csv: &str) -> Option<String> {
-    let home = asked.namespace.as_str();
-    let found = world.get(&olm_key(ClusterServiceVersion::KIND, home, csv))?;
-    let from = found.pointer("/metadata/labels")?.get(COPIED_FROM)?.as_str()?;
-    Some(format!(
-        "namespace {home} holds a copy of {csv}, which is installed in namespace {from} and reaches this one: while \
-         it is there OLM creates no CSV of that name"
-    ))
+    let key = olm_key(ClusterServiceVersion::KIND, &asked.namespace, csv);
+    copy_in_the_way(world.get(&key)?).map(|error| error.to_string())
 }

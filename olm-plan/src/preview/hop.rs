@@ -302,7 +302,8 @@ fn execute(
         preview.problems.push(failure.to_string());
     }
     for note in &ended.notes {
-        if let (NoteKind::TakenOver, Some(step)) = (&note.what, ended.steps.get(note.step)) {
+        let is_said = matches!(note.what, NoteKind::TakenOver | NoteKind::CopyKept(_));
+        if let Some(step) = ended.steps.get(note.step).filter(|_| is_said) {
             preview.notes.push(note.text(step));
         }
     }

@@ -108,7 +108,8 @@ pub enum NoPreview {
     Subscribed(String),
     /// No Subscription has that name or package.
     #[error(
-        "no Subscription in namespace {namespace} is named {operator} or for a package of that name"
+        "no Subscription in namespace {namespace} is named {operator} or for a package of that name; `kubectl olm list \
+         -A` shows those of all namespaces"
     )]
     NoSubscription {
         /// What was asked for.
@@ -122,6 +123,19 @@ pub enum NoPreview {
         /// The package.
         package: String,
         /// Catalogs that were looked at.
+        catalogs: String,
+    },
+    /// Others have the package than the catalog that is asked for, which was not read or has no such package.
+    #[error(
+        "no catalog that was read is {wanted} and has the package {package}; it is in {catalogs}: --source \
+         NAMESPACE/NAME takes it from there"
+    )]
+    OtherCatalog {
+        /// The package.
+        package: String,
+        /// The catalog that was asked for.
+        wanted: String,
+        /// Those that have it.
         catalogs: String,
     },
     /// Several catalogs of the same priority have it.

@@ -100,10 +100,17 @@ fn catalog(install: &Install, universe: &dyn Universe) -> Result<CatalogKey, NoP
     };
     match fitting.as_slice() {
         [one] => Ok(one.key.clone()),
-        [] => {
-            let catalogs = names(&mut views.iter().map(|view| &view.key));
-            Err(NoPreview::NoPackage { package, catalogs })
-        }
+        [] => match &install.catalog {
+            Some(wanted) if !holding.is_empty() => {
+                let catalogs: Vec<String> = holding.iter().map(ToString::to_string).collect();
+                let (wanted, catalogs) = (wanted.to_string(), catalogs.join(", "));
+                Err(NoPreview::OtherCatalog { package, wanted, catalogs })
+            }
+            _ => {
+                let catalogs = names(&mut views.iter().map(|view| &view.key));
+                Err(NoPreview::NoPackage { package, catalogs })
+            }
+        },
         several => {
             let catalogs = names(&mut several.iter().map(|view| &view.key));
             Err(NoPreview::SeveralCatalogs { package, catalogs })

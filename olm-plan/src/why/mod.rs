@@ -142,7 +142,9 @@ pub fn why(question: &Question<'_>) -> Result<Why, NoPreview> {
         elsewhere: Vec::new(),
         says: says(subscription),
     };
-    let paused = note(PAUSE).map(|text| format!("annotation {PAUSE}: {text}"));
+    let paused = note(PAUSE)
+        .filter(|text| text != "false")
+        .map(|text| format!("annotation {PAUSE}: {text}"));
     why.reasons.extend(paused.or_else(|| held_by_mistake(subscription)));
     needs::add(&request, &mut why);
     judge(subscription, question, &outcome, &mut why);

@@ -5,6 +5,7 @@ mod mermaid;
 
 use anyhow::Result;
 use olm_client::Cluster;
+use olm_client::cluster::one_namespace;
 use olm_client::package::{Asking, Upgrades, upgrades, upgrades_offline};
 use olm_plan::graph::Graph;
 
@@ -13,7 +14,13 @@ use crate::args::{Format, Graphing};
 use crate::output::{Kind, Output};
 
 /// Shows a package of a cluster, with what is installed in the namespace.
-pub async fn run(cluster: &Cluster, asked: &Graphing, output: Output) -> Result<Outcome> {
+pub async fn run(
+    cluster: &Cluster,
+    all: bool,
+    asked: &Graphing,
+    output: Output,
+) -> Result<Outcome> {
+    one_namespace(cluster, all)?;
     shown(&upgrades(cluster, asking(asked), &asked.sources).await?, output)
 }
 

@@ -1,12 +1,12 @@
 //! A step's object: created, or compared with what exists and changed.
 
 use olm_effect::{Effect, Outcome, Refusal};
-use olm_types::api::StepStatus;
+use olm_types::api::{ClusterServiceVersion, StepStatus};
 use serde_json::Value;
 
 use super::machine::{Execution, MachineState};
 use super::notes::{Note, NoteKind};
-use super::{StepError, deletion};
+use super::{StepError, copies, deletion};
 
 /// How often a write that met a newer object is computed anew before the plan waits.
 const CONFLICT_RETRIES: u8 = 5;
@@ -49,6 +49,8 @@ impl Execution {
         if handler.examines() {
             return self.begin_examination(desired, conflicts, live);
         }
+        self.check_copy(&live)?;
+        let (handler, step) = self.current()?;
         let Some(action) = handler.on_existing(&desired, &live) else {
             return Ok(Some(StepStatus::Present));
         };
@@ -57,6 +59,24 @@ impl Execution {
         self.state = MachineState::Change { desired, conflicts, effect };
         self.report_take_over(&live);
         Ok(None)
+    }
+
+    /// A copy in the place of a CSV ends the execution, unless the CSV is there for other bundles alone.
+    fn check_copy(&mut self, live: &Value) -> Result<(), StepError> {
+        let (_, step) = self.current()?;
+        if step.resource.kind != ClusterServiceVersion::KIND {
+            return Ok(());
+        }
+        match copies::copy_in_the_way(live) {
+            Some(StepError::CopyInTheWay { from, .. })
+                if copies::is_for_others(step, &self.steps) =>
+            {
+                self.report(NoteKind::CopyKept(from));
+                Ok(())
+            }
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 
     /// The object went between two calls: it is created.

@@ -103,6 +103,20 @@ pub enum StepError {
         /// What keeps the object until a user removes it.
         finalizers: Vec<String>,
     },
+    /// A copy of the CSV has its name: an operator of another namespace reaches this one.
+    #[error(
+        "namespace {namespace} holds a copy of {csv}, which is installed in namespace {from} and reaches this one: no \
+         CSV of that name can be created while the copy is there; install into another namespace, or uninstall the \
+         operator in {from}, or let the OperatorGroup of {from} select other namespaces"
+    )]
+    CopyInTheWay {
+        /// Name of the CSV.
+        csv: String,
+        /// Namespace of the plan.
+        namespace: String,
+        /// Namespace of the original.
+        from: String,
+    },
     /// The object comes and goes: again and again it exists when it is created and is absent when it
     /// is read or changed.
     #[error("{thing} {name} was deleted while it was being updated")]

@@ -11,6 +11,7 @@ mod ahead;
 mod call;
 mod change;
 mod components;
+mod copies;
 mod deletion;
 mod difference;
 mod error;
@@ -27,6 +28,7 @@ mod unpacked;
 mod tests;
 
 pub use call::{Reply, Request};
+pub use copies::copy_in_the_way;
 pub use difference::merge_patch;
 pub use error::StepError;
 pub use handlers::{HANDLERS, StepHandler};

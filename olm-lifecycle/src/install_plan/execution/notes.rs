@@ -37,6 +37,9 @@ pub enum NoteKind {
     Kept,
     /// An object that was there already and that no one had put under OLM's management was changed.
     TakenOver,
+    /// A dependency was not created, as the namespace holds a copy of it, which is installed in the namespace that is
+    /// named.
+    CopyKept(String),
 }
 
 impl Note {
@@ -64,6 +67,11 @@ impl Note {
                 "{kind} {name:?} existed before and was not managed by OLM; it was changed to what {} asks \
                  for, and OLM manages it from now on",
                 if resolving.is_empty() { "the plan" } else { resolving }
+            ),
+            (NoteKind::CopyKept(from), _) => format!(
+                "{kind} {name:?} is not created: the namespace holds a copy of it, which is installed in namespace \
+                 {from} and reaches this one; what needs it has it, and the Subscription that was made for it stays \
+                 pending until the copy is gone"
             ),
         }
     }

@@ -44,8 +44,12 @@ use jiff::Timestamp;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
-use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatus};
+use olm_types::api::{
+    InstallPlan, InstallPlanPhase, OperatorGroup, Subscription, SubscriptionStatus,
+};
+use olm_types::conditions::subscription::INSTALL_PLAN_FAILED;
 
+use super::conditions;
 use super::readiness::{self, CsvState, View, plan_of};
 
 pub use adopt::adopt;
@@ -140,13 +144,22 @@ enum Spec {
 fn write(
     namespace: &Namespace,
     subscription: &Subscription,
-    status: SubscriptionStatus,
+    mut status: SubscriptionStatus,
     plan: Option<&InstallPlan>,
     spec: Spec,
     now: Timestamp,
 ) -> Option<Effect> {
     let operator = status.installed_csv.as_ref().and_then(|csv| namespace.csvs.get(csv));
     let plan = plan.or_else(|| plan_of(&status, &namespace.plans));
+    forget_failure(&mut status, plan);
     let view = View { operator, plan, is_observed: spec == Spec::Resolved };
     readiness::write(subscription, status, &view, now)
+}
+
+/// A plan that is tried again, or that another one has taken the place of, has not failed: readiness is judged by what
+/// the plan is now, and tools that look at v0's conditions are not to read something else.
+fn forget_failure(status: &mut SubscriptionStatus, plan: Option<&InstallPlan>) {
+    if plan.is_some_and(|plan| plan.phase() != InstallPlanPhase::Failed) {
+        conditions::remove(status, &[INSTALL_PLAN_FAILED]);
+    }
 }

@@ -56,7 +56,7 @@ pub(super) const CODES: &[Code] = &[
         "OLM023",
         (
             "nothing leads to the channel head",
-            "a Subscription is `AtLatestKnown`, and the head of its channel is another CSV",
+            "a Subscription that could be resolved is `AtLatestKnown`, and the head of its channel is another CSV",
             "the author has to add an upgrade edge from the installed version",
         ),
         AskTheAuthor,

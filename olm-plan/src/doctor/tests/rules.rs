@@ -75,6 +75,43 @@ fn a_catalog_that_the_operator_serves_lacks_no_pod(
     assert_eq!(found.fix.contains("describe catalogsource"), expected == "OLM009", "{found:?}");
 }
 
+/// What such a Subscription has is the newest to it, and nothing of it is for the author.
+#[rstest]
+#[case::pinned("olm-rs.dev/pin", "is pinned to kettle.v0", "spec.startingCSV")]
+#[case::a_range("olm-rs.dev/version-range", "has version-range \"<1\"", "change the range")]
+#[case::of_another("olm-rs.dev/approve", "is pinned to kettle.v0", "ask the author")]
+fn what_a_subscription_declares_and_cannot_be_met_is_declared_anew(
+    #[case] annotation: &str,
+    #[case] words: &str,
+    #[case] expected: &str,
+) {
+    let message = format!(
+        "No upgrade leads to what is accepted by Subscription kettle, which {words} in channel stable"
+    );
+    let mut observed = changed(&[
+        subscription("ResolutionFailed", &message),
+        json!({"kind": "PackageManifest", "status": {"channels": [
+            {"name": "stable", "currentCSV": "kettle.v9", "entries": []}]}}),
+    ]);
+    let annotations = [(annotation.to_owned(), "true".to_owned())];
+    observed.subscriptions[0].metadata.annotations = Some(annotations.into());
+    let report = examine(&observed, false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report), ["OLM031"], "{:#?}", report.findings);
+    let fix = &report.findings[0].fix;
+    assert!(fix.contains(expected), "{fix}");
+}
+
+/// Neither author nor operator of the namespace can repair what another namespace has.
+#[test]
+fn a_copy_in_the_way_is_for_whoever_installed_it() {
+    let message = "namespace ns holds a copy of kettle.v1, which is installed in namespace kitchen";
+    let report = examine(&changed(&[plan_retried(message)]), false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report), ["OLM016"], "{:#?}", report.findings);
+    let found = &report.findings[0];
+    assert_eq!((found.evidence.as_str(), found.class), (message, Class::Wait));
+    assert!(found.fix.ends_with("kubectl -n ns delete installplan plan"), "{}", found.fix);
+}
+
 /// Deleting the old version would be the wrong end of a failing upgrade.
 #[test]
 fn a_csv_that_makes_way_is_no_orphan() {

@@ -298,12 +298,28 @@ fn a_removal_leaves_crds_and_custom_resources() {
 #[case::no_version(Install { version: Some("7".into()), ..install("kettle") }, "kettle.v3")]
 #[case::no_channel(Install { channel: Some("beta".into()), ..install("kettle") }, "but stable")]
 #[case::no_catalog(
-    Install { catalog: Some(CatalogKey::new("olm", "x")), ..install("kettle") }, "olm/kitchen")]
+    Install { catalog: Some(CatalogKey::new("tea", "kitchen")), ..install("kettle") },
+    "is tea/kitchen and has the package kettle; it is in olm/kitchen: --source")]
+#[case::no_catalog_and_no_package(
+    Install { catalog: Some(CatalogKey::new("tea", "kitchen")), ..install("stove") },
+    "has the package stove (read: olm/kitchen)")]
 fn what_is_not_there_is_refused(#[case] install: Install, #[case] expected: &str) {
     let asked = asked(Wanted::Install(install));
     let universe = universe(&BundleContent::Inline);
     let error = preview(&asked, &known(&[]), &universe).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
+}
+
+/// An installation may have gone to the namespace that its CSV suggests.
+#[test]
+fn an_operator_that_is_not_here_may_be_elsewhere() {
+    let universe = universe(&BundleContent::Inline);
+    let wanted = [upgrade(None), Wanted::Uninstall { operator: "kettle".to_owned() }];
+    for wanted in wanted {
+        let error = preview(&asked(wanted), &known(&[]), &universe).unwrap_err().to_string();
+        assert!(error.starts_with("no Subscription in namespace ns is named kettle"), "{error}");
+        assert!(error.contains("`kubectl olm list -A`"), "{error}");
+    }
 }
 
 #[test]

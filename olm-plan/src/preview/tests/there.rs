@@ -19,8 +19,9 @@ fn a_copy_is_not_installed_and_is_in_the_way() {
     let preview = complete(wanted.clone(), &known(&[copy, group.clone()]));
     let expected =
         "namespace ns holds a copy of kettle.v1, which is installed in namespace kitchen";
-    let says = |problem: &String| problem.starts_with(expected);
-    assert!(preview.problems.iter().any(says), "{:?}", preview.problems);
+    let [problem] = preview.problems.as_slice() else { panic!("{:?}", preview.problems) };
+    assert!(problem.starts_with(expected), "{problem}");
+    assert!(problem.ends_with("let the OperatorGroup of kitchen select other namespaces"));
     let touched = lines(&preview);
     assert!(!touched.iter().any(|line| line.contains("ClusterServiceVersion")), "{touched:?}");
     let free = complete(wanted, &known(&[group]));
@@ -29,6 +30,54 @@ fn a_copy_is_not_installed_and_is_in_the_way() {
 }
 
 const DEPENDENCY: &str = "cup.v1";
+
+/// What needs an operator that reaches the namespace has it: the rest is installed.
+#[test]
+fn a_copy_of_a_dependency_is_no_problem() {
+    let version = |package: &str| json!({"packageName": package, "version": "1.0.0"}).to_string();
+    let required = json!({"packageName": "cup", "versionRange": ">=1.0.0"}).to_string();
+    let mut kettle = entry(1, None, BundleContent::Inline);
+    kettle.properties = vec![
+        Property::new("olm.package", &version("kettle")),
+        Property::new("olm.package.required", &required),
+    ]
+    .into();
+    let cup = Entry {
+        name: DEPENDENCY.into(),
+        package: "cup".into(),
+        properties: vec![Property::new("olm.package", &version("cup"))].into(),
+        ..entry(1, None, BundleContent::Inline)
+    };
+    let universe: MemoryUniverse = [kettle, cup].into_iter().collect();
+    let csv = json!({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
+        "metadata": {"name": DEPENDENCY}, "spec": {"displayName": "Cup", "version": "1.0.0",
+            "installModes": [{"type": "AllNamespaces", "supported": true}],
+            "install": {"strategy": "deployment", "spec": {"deployments": []}}}});
+    let mut copy = csv.clone();
+    copy["metadata"] = json!({"name": DEPENDENCY, "namespace": HOME, "uid": "copy",
+        "labels": {COPIED_FROM: "kitchen"}});
+    copy["status"] = json!({"phase": "Succeeded", "reason": "Copied"});
+    let group = json!({"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
+        "metadata": {"name": "g", "namespace": HOME}, "spec": {}});
+    let mut known = known(&[copy, group]);
+    let bundle = UnpackedBundle {
+        csv_name: DEPENDENCY.to_owned(),
+        csv_json: csv.to_string(),
+        objects: vec![csv.to_string()],
+    };
+    let key = (CatalogKey::new("olm", "kitchen"), DEPENDENCY.into());
+    known.bundles.insert(key, Content::Read(Arc::new(bundle)));
+    let wanted =
+        Install { version: Some("1.0.0".to_owned()), is_manual: true, ..install("kettle") };
+    let answer = preview(&asked(Wanted::Install(wanted)), &known, &universe).unwrap();
+    let Outcome::Preview(preview) = answer else { panic!("{answer:?}") };
+    assert!(preview.problems.is_empty(), "{:?}", preview.problems);
+    let is_said = |note: &String| note.contains("\"cup.v1\" is not created");
+    assert!(preview.notes.iter().any(is_said), "{:?}", preview.notes);
+    let found = lines(&preview);
+    assert!(found.contains(&"+ Deployment kettle".to_owned()), "{found:?}");
+    assert!(!found.iter().any(|line| line.ends_with("ClusterServiceVersion cup.v1")), "{found:?}");
+}
 
 /// The second version waits for approval in a plan that was made before the dependency was installed.
 fn waiting(phase: &str, brought: &[&str]) -> Vec<Value> {

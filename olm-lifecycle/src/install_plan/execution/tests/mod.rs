@@ -15,6 +15,7 @@ mod as_v0;
 mod by_tools;
 mod cluster;
 mod components;
+mod copies;
 mod deletion;
 mod kinds;
 mod objects;

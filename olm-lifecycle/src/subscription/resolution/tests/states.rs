@@ -136,6 +136,30 @@ fn a_csv_that_appeared_is_noted() {
     assert_eq!(status.last_updated, Some(Time(now())));
 }
 
+/// It was tried again, as its account got the rights that it had lacked.
+#[rstest]
+#[case::failed(InstallPlanPhase::Failed, true)]
+#[case::tried_again(InstallPlanPhase::Installing, false)]
+#[case::done(InstallPlanPhase::Complete, false)]
+fn a_plan_that_goes_on_has_not_failed(#[case] phase: InstallPlanPhase, #[case] is_said: bool) {
+    let failed = with_status(pending("a.v1"), |status| {
+        status.install_plan_ref.get_or_insert_default().name = Some("p".to_owned());
+        let (type_, status_text) = ("InstallPlanFailed".to_owned(), "True".to_owned());
+        status.conditions.push(SubscriptionCondition { type_, status: status_text, ..healthy() });
+    });
+    let mut namespace = namespace(vec![failed]);
+    let mut plan = stored(InstallPlan::default(), "p");
+    plan.status = Some(InstallPlanStatus { phase, ..InstallPlanStatus::default() });
+    namespace.plans.push(Arc::new(plan));
+    let csv = CsvState { phase: CsvPhase::Installing, ..CsvState::default() };
+    namespace.csvs.insert("a.v1".to_owned(), csv);
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
+        panic!("is up to date")
+    };
+    let found = others(&written(&effects)["a-alpha"]);
+    assert_eq!(found.iter().any(|one| one.type_ == "InstallPlanFailed"), is_said, "{found:?}");
+}
+
 #[test]
 fn a_csv_that_disappeared_is_noted() {
     let latest = with_status(subscription("a", "alpha", "a.v1"), |status| {

@@ -3,6 +3,7 @@
 
 mod by_hand;
 mod by_tools;
+mod copies;
 mod crds;
 mod deletion;
 mod kinds;
@@ -51,6 +52,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "install_plans::a_deleted_kind_of_two_csvs",
             "of two plans with a kind that is being deleted each leaves its record",
             deletion::a_kind_of_two_csvs,
+        ),
+        scenario(
+            "install_plans::a_copy_in_the_way",
+            "a plan whose CSV has the name of a copy says whose it is, and goes on once it is gone",
+            copies::in_the_way,
         ),
         scenario(
             "install_plans::kinds",

@@ -11,10 +11,12 @@ use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use olm_types::api::CatalogSource;
 use serde_json::json;
 
+use super::super::CATALOG;
 use super::super::catalog::operator;
 use super::super::found::{Doctor, count};
 use crate::builders::{self, deployment_spec};
 use crate::e2e::TestContext;
+use crate::e2e::scenarios::Program;
 use crate::operators::OLM_NAMESPACE;
 use crate::packages::{self, API_SERVICE, SERVICE};
 
@@ -96,6 +98,27 @@ pub(in super::super) async fn packages_api_away(home: &TestContext, doctor: &Doc
     ensure!(away["class"] == "wait", "{away}");
     let fix = away["fix"].as_str().unwrap_or_default();
     ensure!(fix.contains("no namespace can be deleted until it answers"), "{away}");
+    looks_without_it(home).await?;
     packages::announce(&home.client).await?;
     packages::until_available(&home.client).await
+}
+
+/// What needs the packages API says that it is away, and shows what there is without it.
+async fn looks_without_it(home: &TestContext) -> Result<()> {
+    let program = Program::new(home).await?;
+    let listed = program.run(&["list"]).await?;
+    let warns = listed.errors.contains("warning: cannot read packagemanifests: ");
+    ensure!(listed.code == Some(0) && warns, "{listed:?}");
+    let sources: Api<CatalogSource> = Api::namespaced(home.client.clone(), OLM_NAMESPACE);
+    let address = sources.get(CATALOG).await?.spec.address.context("it has no address")?;
+    let flag = format!("{OLM_NAMESPACE}/{CATALOG}={address}");
+    for command in ["search", "show"] {
+        let alone = program.run(&[command, "plain"]).await?;
+        alone.failed_with("the packages API cannot be read, and no catalog")?;
+        let asked = program.run(&[command, "plain", "--catalog", &flag]).await?;
+        let says = asked.errors.contains("the catalogs themselves are asked");
+        let is_shown = matches!(asked.code, Some(0 | 3)) && asked.printed.contains("plain");
+        ensure!(says && is_shown, "{asked:?}");
+    }
+    Ok(())
 }
