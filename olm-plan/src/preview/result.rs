@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use olm_types::api::Step;
+use olm_types::hash::sha256_hex;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::change::{Action, Change, Written, sha256};
+use super::change::{Action, Change, Written};
 use super::counted::counted;
 use super::permissions::Rights;
 
@@ -177,7 +178,7 @@ impl Preview {
     pub fn hashed(mut self) -> Self {
         self.plan_hash.clear();
         let manifests: Vec<Vec<Value>> = self.hops.iter().map(Hop::counted).collect();
-        self.plan_hash = sha256(&serde_json::json!([self, manifests]).to_string());
+        self.plan_hash = sha256_hex(serde_json::json!([self, manifests]).to_string());
         self
     }
 
