@@ -16,7 +16,7 @@ use olm_plan::Observed;
 use olm_plan::doctor::{Report, examine, wanted};
 use olm_plan::observed::Plural;
 
-use crate::cluster::{Cluster, cause};
+use crate::cluster::{Cluster, cause, is_not_found};
 
 /// Requests that are under way at once.
 const AT_ONCE: usize = 16;
@@ -61,8 +61,4 @@ impl Reading<'_> {
             T::default()
         })
     }
-}
-
-fn is_not_found(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.code == 404)
 }
