@@ -6,8 +6,7 @@ use olm_client::acts::{expected, follow_channel, needs_approval};
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_plan::preview::{Asked, Preview, Wanted};
 
-use super::act::{agreed, writing};
-use super::create::create;
+use super::act::{agreed, create, writing};
 use super::follow::{Follow, current};
 use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;

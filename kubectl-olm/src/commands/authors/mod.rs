@@ -19,8 +19,7 @@ use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::act::{LOOK, MANAGER, NotInTime, agreed, with_findings};
-use super::create::create;
+use super::act::{LOOK, MANAGER, NotInTime, agreed, create, with_findings};
 use super::follow::Follow;
 use super::plan::{outcome, show, verdict};
 use crate::Outcome;
