@@ -11,7 +11,7 @@ use olm_plan::preview::Preview;
 use serde_json::Value;
 
 use super::doctor;
-use crate::args::Acting;
+use crate::args::WriteArgs;
 use crate::output::Output;
 
 pub use olm_client::acts::{LOOK, NotInTime};
@@ -57,7 +57,7 @@ impl std::error::Error for Failed {}
 ///
 /// # Errors
 /// The plan has another hash than the flag says, or there is no terminal and no `--yes`.
-pub fn agreed(asked: &Acting, preview: &Preview) -> Result<bool> {
+pub fn agreed(asked: &WriteArgs, preview: &Preview) -> Result<bool> {
     if let Some(hash) = &asked.plan_hash {
         let found = &preview.plan_hash;
         ensure!(hash == found, "the plan has changed: its hash is {found}, not {hash}");
