@@ -17,7 +17,7 @@ use olm_plan::settings::{PROGRAMS, Settings};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::catalogs::{Cache, Way};
+use crate::catalogs::{Cache, Route};
 use crate::notices::Notices;
 
 /// Objects of one answer.
@@ -57,7 +57,7 @@ pub struct Cluster {
     /// Takes what is said beside a result.
     pub notices: Notices,
     /// How the contents of catalogs are reached.
-    pub way: Way,
+    pub route: Route,
 }
 
 impl Cluster {

@@ -11,7 +11,7 @@ use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use olm_client::Cluster;
-use olm_client::catalogs::{Cache, Way};
+use olm_client::catalogs::{Cache, Route};
 use serde_json::json;
 
 use crate::output::Output;
@@ -132,8 +132,8 @@ impl Connection {
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
         let is_named = self.namespace.is_some();
-        let (notices, way) = (Output::notices(), Way::Forward);
-        Ok(Cluster { client, namespace, is_named, server, cache, timeout, notices, way })
+        let (notices, route) = (Output::notices(), Route::Forward);
+        Ok(Cluster { client, namespace, is_named, server, cache, timeout, notices, route })
     }
 
     async fn config(&self) -> Result<Config> {

@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 use super::config_map::bundle_in;
 use super::mirrors::{self, Mirror};
 use super::registry_config;
-use crate::catalogs::{Cache, Shelf};
+use crate::catalogs::{Cache, CacheSection};
 use crate::cluster::Cluster;
 
 /// Longest pull of one image.
@@ -81,13 +81,13 @@ impl<'a> Images<'a> {
         }
         let reference: ImageReference = image.parse().map_err(|error| anyhow!("{error}"))?;
         let digest = reference.digest().and_then(|digest| digest.strip_prefix("sha256:"));
-        let kept = digest.and_then(|digest| self.cache.read(Shelf::Bundles, digest));
+        let kept = digest.and_then(|digest| self.cache.read(CacheSection::Bundles, digest));
         if let Some(found) = kept.and_then(|bytes| read(&bytes)) {
             return Ok(found);
         }
         let found = unpacked(&self.tree(image).await?, image)?;
         if let (Some(digest), Some(bytes)) = (digest, kept_form(&found)) {
-            self.cache.write(Shelf::Bundles, digest, &bytes);
+            self.cache.write(CacheSection::Bundles, digest, &bytes);
         }
         Ok(found)
     }

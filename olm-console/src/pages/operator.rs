@@ -70,7 +70,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
             return html(&Problem { frame, failure: Failure::of(&error) });
         }
     };
-    let sources = &visit.desk.console.reading.sources;
+    let sources = &visit.context.console.reading.sources;
     let answered = reasons(&visit.cluster, visit.home(), name, sources).await;
     let (why, no_why) = parts(answered.map(answer));
     let (events, no_events) = parts(happened.map(newest));
