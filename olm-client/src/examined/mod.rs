@@ -4,8 +4,8 @@
 
 mod cluster_lists;
 mod details;
-mod left;
 mod lists;
+mod orphaned_crds;
 mod packages;
 mod pages;
 mod slim;
@@ -35,7 +35,7 @@ pub async fn examination(cluster: &Cluster, home: Option<&str>, before: bool) ->
     let wanted = wanted(&observed, &plans);
     reading.details(&wanted, &mut observed).await;
     reading.packages(&wanted, &mut observed).await;
-    reading.left(&wanted.left, &mut observed).await;
+    reading.orphaned_crds(&wanted.orphaned_crds, &mut observed).await;
     if before {
         reading.rights(&mut observed).await;
     }

@@ -5,7 +5,7 @@ use olm_types::hash::sha256_hex;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::counted::forget_annotation;
+use super::comparable::forget_annotation;
 use super::known::Key;
 
 /// Fields of metadata that an API server keeps, and that say nothing about a change.

@@ -14,7 +14,7 @@ use super::hop::{self, Reconciled};
 use super::prepare::{follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::Preview;
 use super::world::World;
-use super::{Asked, NoPreview, Wanted, brought, finish};
+use super::{Asked, NoPreview, Wanted, finish, plan_objects};
 
 /// More InstallPlans than this are not previewed.
 const MOST_HOPS: usize = 100;
@@ -27,7 +27,7 @@ pub(super) fn preview(
 ) -> Result<Preview, NoPreview> {
     let home = asked.namespace.as_str();
     let csvs_before = own_csvs(world, home);
-    brought::ask(world, home);
+    plan_objects::ask(world, home);
     forget_pending(world, home);
     let (action, name, to) = match &asked.wanted {
         Wanted::Install(install) => ("install", subscribe(world, home, install, universe)?, None),

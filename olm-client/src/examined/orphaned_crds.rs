@@ -17,7 +17,7 @@ use crate::cluster::slim_metadata;
 
 impl Reading<'_> {
     /// Adds them. What cannot be read is noted.
-    pub(super) async fn left(&self, crds: &BTreeSet<String>, observed: &mut Observed) {
+    pub(super) async fn orphaned_crds(&self, crds: &BTreeSet<String>, observed: &mut Observed) {
         let definitions: Api<CustomResourceDefinition> = Api::all(self.cluster.client.clone());
         for crd in crds {
             let read = self.cluster.answer(definitions.get_opt(crd)).await;
