@@ -43,7 +43,7 @@ pub(super) fn shown(preview: Preview) -> Shown {
     let lists = vec![
         ("Problems", preview.problems.clone()),
         ("The same approval approves", preview.also_approved.clone()),
-        ("Nothing for", preview.refused.iter().map(reason).collect()),
+        ("Refused", preview.refused.iter().map(reason).collect()),
         ("Held back", preview.blocked.iter().map(reason).collect()),
         ("Reaches beyond the operator", rights.reaches.iter().cloned().collect()),
         ("Rights gained; those with ! reach further than they look", gained),
