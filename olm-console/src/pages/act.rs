@@ -37,8 +37,8 @@ pub(super) struct Submit {
     pub(super) why_not: Vec<String>,
 }
 
-/// A way to a page that changes something, or why there is none.
-pub(super) struct Offer {
+/// A link to a page that changes something, or why there is none.
+pub(super) struct ActionLink {
     pub(super) id: &'static str,
     pub(super) text: &'static str,
     pub(super) url: String,
