@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use olm_lifecycle::subscription::holding;
-use olm_resolver::{Refusal, ResolveError};
+use olm_resolver::Refusal;
 use olm_types::api::{Approval, ClusterServiceVersion, OperatorGroup, Subscription};
 use olm_types::bundle::Universe;
 use olm_types::labels::COPIED_FROM;
@@ -139,15 +139,11 @@ fn is_at(world: &World<'_>, namespace: &str, name: &str, to: &str) -> bool {
 }
 
 fn reasons(reconciled: &Reconciled) -> BTreeMap<String, String> {
-    let reason = |refusal: &Refusal| match &refusal.error {
-        ResolveError::NotSatisfiable(explanation) => explanation.summary(),
-        error => error.to_string(),
-    };
     let named = |refusal: &Refusal| match refusal.subscriptions.as_slice() {
         [] => refusal.csvs.join(", "),
         names => names.join(", "),
     };
-    reconciled.refusals.iter().map(|refusal| (named(refusal), reason(refusal))).collect()
+    reconciled.refusals.iter().map(|refusal| (named(refusal), refusal.error.summary())).collect()
 }
 
 /// The CSVs of a namespace that are not copies.
