@@ -8,12 +8,19 @@ use olm_types::gvk::Gvk;
 
 use crate::cluster::{Cluster, is_not_found};
 
+/// The longest part of an address of the API server.
+const LONGEST: usize = 253;
+
 impl Cluster {
     /// How the API server serves a kind. That it serves no such group, version or kind is an answer.
     ///
     /// # Errors
     /// As [`Self::answer`].
     pub(crate) async fn served(&self, kind: &Gvk) -> Result<Served> {
+        // Kinds come from manifests of others.
+        if !is_segment(&kind.version) || !(kind.group.is_empty() || is_segment(&kind.group)) {
+            return Ok(Served::NoGroup);
+        }
         let version = kind.api_version();
         let listed = match kind.group.as_str() {
             "" => self.answer(self.client.list_core_api_resources(&version)).await,
@@ -50,5 +57,33 @@ impl Cluster {
             Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, &kind),
             None => Api::all_with(self.client.clone(), &kind),
         }
+    }
+}
+
+/// Whether a text stays one part of an address.
+pub(crate) fn is_segment(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
+    !text.is_empty()
+        && text.len() <= LONGEST
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::group("operators.coreos.com", true)]
+    #[case::version("v1alpha1", true)]
+    #[case::nothing("", false)]
+    #[case::path("a/b", false)]
+    #[case::upwards("..", false)]
+    #[case::query("v1?a", false)]
+    #[case::upper_case("V1", false)]
+    fn a_segment_leads_nowhere_else(#[case] text: &str, #[case] expected: bool) {
+        assert_eq!(is_segment(text), expected);
     }
 }

@@ -10,15 +10,13 @@ use serde_json::Value;
 
 use super::Writing;
 use crate::cluster::Cluster;
+use crate::discovery::is_segment;
 
 /// The annotation of a CSV with examples, as a JSON list.
 const EXAMPLES: &str = "alm-examples";
 
 /// Most examples of a CSV.
 const MOST: usize = 50;
-
-/// The longest part of an address of the API server.
-const LONGEST: usize = 253;
 
 /// The examples of a CSV, of the kinds that it owns.
 #[must_use]
@@ -102,7 +100,7 @@ fn owned(csv: &ClusterServiceVersion, object: &Value) -> Result<Gvk> {
         );
     }
     ensure!(
-        [&kind.group, &kind.version].iter().all(|part| is_plain(part)),
+        [&kind.group, &kind.version].iter().all(|part| is_segment(part)),
         "apiVersion {:?} is none",
         text("apiVersion")
     );
@@ -117,15 +115,6 @@ fn place<'a>(home: &'a str, object: &Value) -> Result<&'a str> {
         }
         _ => Ok(home),
     }
-}
-
-/// Whether a text stays one part of an address.
-fn is_plain(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
-    !text.is_empty()
-        && text.len() <= LONGEST
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.chars().all(plain)
 }
 
 #[cfg(test)]
