@@ -18,7 +18,9 @@ impl Cluster {
     /// As [`Self::answer`].
     pub(crate) async fn served(&self, kind: &Gvk) -> Result<Served> {
         // Kinds come from manifests of others.
-        if !is_segment(&kind.version) || !(kind.group.is_empty() || is_segment(&kind.group)) {
+        let has_group = kind.group.is_empty() || is_segment(&kind.group);
+        let can_be_served = has_group && is_segment(&kind.version);
+        if !can_be_served {
             return Ok(Served::NoGroup);
         }
         let version = kind.api_version();
