@@ -1,7 +1,7 @@
 //! The part of a manifest that is compared, or hashed, where two plans are.
 //!
-//! Properties say what the resolver knows of a bundle, and catalogs, steps and ConfigMaps list them differently. Objects
-//! are the same however their text is written.
+//! Properties say what the resolver knows of a bundle, and catalogs, steps and ConfigMaps list them differently.
+//! Objects are the same however their text is written.
 
 use olm_types::annotations::PROPERTIES;
 use olm_types::document::{self, Budget, Meter, plain_numbers};
