@@ -2,6 +2,9 @@
 
 use async_trait::async_trait;
 use clap::ValueEnum;
+use olm_catalog::image::{ImageReference, Registry};
+
+use crate::unpack::{Account, PullSecrets};
 
 /// How newer catalog images are found (`--catalog-polling`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -25,9 +28,29 @@ pub struct DigestRequest {
     pub pull_secrets: Vec<String>,
 }
 
-/// Asks registries.
+/// Who knows digests.
 #[async_trait]
 pub trait DigestSource: Send + Sync {
     /// The digest of an image's manifest, for example `sha256:…`, or why it is not known.
     async fn digest(&self, request: &DigestRequest) -> Result<String, String>;
+}
+
+/// Asks the registry of each image, with the client that pulls bundles.
+pub struct RegistryDigests {
+    pub(crate) secrets: PullSecrets,
+    pub(crate) registry: Registry,
+}
+
+#[async_trait]
+impl DigestSource for RegistryDigests {
+    async fn digest(&self, request: &DigestRequest) -> Result<String, String> {
+        let image: ImageReference = request.image.parse().map_err(|error| format!("{error}"))?;
+        let whose = Account {
+            namespace: request.namespace.clone(),
+            secrets: request.pull_secrets.clone(),
+            account: String::new(),
+        };
+        let keychain = self.secrets.keychain(&whose).await;
+        self.registry.digest(&image, &keychain).await.map_err(|error| error.to_string())
+    }
 }

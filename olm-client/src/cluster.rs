@@ -17,7 +17,7 @@ use olm_plan::settings::{PROGRAMS, Settings};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::catalogs::{Cache, Way};
+use crate::catalogs::{Cache, Route};
 use crate::notices::Notices;
 
 /// Objects of one answer.
@@ -57,7 +57,7 @@ pub struct Cluster {
     /// Takes what is said beside a result.
     pub notices: Notices,
     /// How the contents of catalogs are reached.
-    pub way: Way,
+    pub route: Route,
 }
 
 impl Cluster {
@@ -264,6 +264,11 @@ pub fn slim_metadata(metadata: ObjectMeta) -> ObjectMeta {
     ObjectMeta { managed_fields: None, ..metadata }
 }
 
+/// Whether there is no such object, or its kind is not served.
+pub(crate) fn is_not_found(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.code == 404)
+}
+
 /// An error in one line.
 pub fn cause(error: &anyhow::Error) -> String {
     match error.downcast_ref::<kube::Error>() {
@@ -277,11 +282,9 @@ pub fn cause(error: &anyhow::Error) -> String {
 
 /// Says that a cluster has no OLM, where that is the cause.
 pub fn without_olm(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref::<kube::Error>() {
-        Some(kube::Error::Api(status)) if status.code == 404 => {
-            error.context("the cluster has no Subscriptions: OLM is not installed")
-        }
-        _ => error.context("cannot read Subscriptions"),
+    match is_not_found(&error) {
+        true => error.context("the cluster has no Subscriptions: OLM is not installed"),
+        false => error.context("cannot read Subscriptions"),
     }
 }
 

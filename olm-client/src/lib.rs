@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! cluster    lists in pages, each answer with a deadline, and what may not be read noted as unread
+//! discovery  how the API server serves a kind
 //! catalogs   in folders, at addresses, in their Pods, and as far as the packages API presents them
 //! contents   the manifests of bundles
 //! listing    packages of catalogs, with what a namespace has of them
@@ -22,6 +23,7 @@ pub mod catalogs;
 pub mod clean;
 pub mod cluster;
 pub mod contents;
+mod discovery;
 pub mod examined;
 pub mod listing;
 pub mod notices;

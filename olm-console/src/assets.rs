@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use axum::Router;
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use sha2::{Digest, Sha256};
+use olm_types::hash::sha256_hex;
 
 use crate::headers::IMMUTABLE;
 
@@ -16,15 +16,14 @@ const SCRIPTS: [(&str, &str); 3] = [
     ("live", include_str!("../assets/live.js")),
 ];
 
-/// Bytes of a hash that stand in an address.
-const HASH: usize = 8;
+/// Digits of a hash that stand in an address.
+const DIGITS: usize = 16;
 
 /// Where they are.
 static ADDRESSES: LazyLock<[String; 3]> = LazyLock::new(|| SCRIPTS.map(address));
 
 fn address((name, text): (&str, &str)) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let hash: String = digest.iter().take(HASH).map(|byte| format!("{byte:02x}")).collect();
+    let hash: String = sha256_hex(text).chars().take(DIGITS).collect();
     format!("/assets/{name}-{hash}.js")
 }
 

@@ -6,6 +6,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, HeaderMap, ORIGIN};
 use http::{Method, StatusCode};
+use olm_types::hash::sha256_hex;
 use sha2::{Digest, Sha256};
 
 use crate::form::Form;
@@ -28,7 +29,7 @@ impl Token {
     /// That of a session, by a secret of it, of which it says nothing.
     pub(crate) fn of(session: impl AsRef<[u8]>) -> Self {
         let text = [b"form of ".as_slice(), session.as_ref()].concat();
-        Self(hex(&Sha256::digest(text)))
+        Self(sha256_hex(text))
     }
 
     /// As a form has it.
@@ -41,10 +42,6 @@ impl Token {
         let digest = |text: &str| Sha256::digest(text.as_bytes());
         !self.0.is_empty() && said.is_some_and(|said| digest(said) == digest(&self.0))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Why a method is refused: pages are read, and a form says where it comes from. That this is here was checked.

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use http::header::{COOKIE, HOST, HeaderName, ORIGIN};
 use http::{HeaderMap, Method, StatusCode};
+use olm_types::hash::hex;
 use sha2::{Digest, Sha256};
 
 use crate::{ConsoleError, csrf};
@@ -153,7 +154,7 @@ pub(crate) fn digest(text: &str) -> [u8; 32] {
 pub(crate) fn random() -> Result<String, ConsoleError> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(|error| ConsoleError::Random(error.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@
 //! markdown  texts of authors, without what acts
 //! icon      pictures of authors, bounded and of known types
 //! command   the `kubectl olm` command that does the same
-//! yaml      objects as YAML
 //! ```
 //! Nothing here decides: rules are those of olm-plan, what is read and written is read and written by olm-client, and
 //! only what was shown is written. Texts of others are escaped by the templates; only `markdown` makes markup of them.
@@ -44,7 +43,6 @@ mod routes;
 mod server;
 mod session;
 mod tls;
-mod yaml;
 
 use olm_client::Cluster;
 use olm_client::reading::Reading;

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::Console;
 use crate::failure::Failure;
 use crate::live::Live;
-use crate::pages::{self, Desk, Page, Params};
+use crate::pages::{self, Page, PageContext, Params};
 use crate::session::Identity;
 
 /// Questions that wait for a place.
@@ -37,12 +37,12 @@ pub(crate) struct Question {
 
 /// Answers until the connections end.
 pub(crate) async fn run(console: Console, live: Live, mut asked: mpsc::Receiver<Question>) {
-    let desk = Desk::new(console, live);
+    let context = PageContext::new(console, live);
     let mut reading = FuturesUnordered::new();
     loop {
         tokio::select! {
             question = asked.recv(), if reading.len() < AT_ONCE => match question {
-                Some(question) => reading.push(answer(&desk, question)),
+                Some(question) => reading.push(answer(&context, question)),
                 None => return,
             },
             Some(()) = reading.next() => {}
@@ -50,9 +50,9 @@ pub(crate) async fn run(console: Console, live: Live, mut asked: mpsc::Receiver<
     }
 }
 
-async fn answer(desk: &Desk, question: Question) {
+async fn answer(context: &PageContext, question: Question) {
     let Question { page, params, identity, mut reply } = question;
-    let reading = olm_tasks::caught(pages::read(desk, &identity, page, &params));
+    let reading = olm_tasks::caught(pages::read(context, &identity, page, &params));
     // What is being written goes to its end: each of its steps has a limit of its own.
     let reading = async {
         match params.is_posted() {
@@ -60,7 +60,7 @@ async fn answer(desk: &Desk, question: Question) {
             false => tokio::time::timeout(LONGEST, reading).await,
         }
     };
-    let failed = |failure| pages::failed(desk, &identity, page, &params, failure);
+    let failed = |failure| pages::failed(context, &identity, page, &params, failure);
     let response = tokio::select! {
         () = reply.closed(), if !params.is_posted() => return,
         read = reading => match read {

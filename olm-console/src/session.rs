@@ -61,7 +61,7 @@ impl Identity {
             cache: olm_client::catalogs::Cache::default(),
             timeout: None,
             notices: olm_client::Notices::new(|_| {}),
-            way: olm_client::catalogs::Way::default(),
+            route: olm_client::catalogs::Route::default(),
         };
         let (sender, receiver) = tokio::sync::watch::channel(());
         (Self { session: 1, cluster, ends: Ends(Some(receiver)) }, sender)

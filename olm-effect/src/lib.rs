@@ -26,6 +26,7 @@
 
 mod action;
 mod certificate;
+mod merge;
 mod outcome;
 mod target;
 
@@ -33,6 +34,7 @@ use serde_json::Value;
 
 pub use action::{Action, EventNote, EventType, Propagation, Subresource};
 pub use certificate::{CertificateOrder, Issued, IssuedServer};
+pub use merge::apply_merge_patch;
 pub use outcome::{Outcome, Refusal};
 pub use target::{Resource, Target};
 

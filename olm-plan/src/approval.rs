@@ -6,9 +6,9 @@ use olm_types::api::{
     Approval, ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription,
 };
 use olm_types::document::{self, Budget, Meter};
+use olm_types::hash::sha256_hex;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::observed::{Observed, name, namespace};
 
@@ -193,7 +193,7 @@ pub fn plan_hash(plan: &InstallPlan) -> String {
     let mut names = plan.spec.cluster_service_version_names.clone();
     names.sort();
     let text = json!([namespace(&plan.metadata), names, steps]).to_string();
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256_hex(text)
 }
 
 #[cfg(test)]

@@ -43,6 +43,14 @@ impl ResolveError {
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Catalogs(_))
     }
+
+    /// What is in the way and what helps, without the constraints that a message of OLM v0 begins with.
+    pub fn summary(&self) -> String {
+        match self {
+            Self::NotSatisfiable(explanation) => explanation.summary(),
+            error => error.to_string(),
+        }
+    }
 }
 
 /// A catalog that cannot be used.

@@ -9,8 +9,7 @@ use olm_kit::watch::{Cached, Change, Store};
 use olm_lifecycle::subscription::declarations;
 use olm_lifecycle::subscription::readiness::is_as_ready;
 use olm_types::api::{
-    CatalogSource, ClusterServiceVersion, InstallPlan, InstallPlanPhase, OperatorGroup,
-    Subscription,
+    CatalogSource, ClusterServiceVersion, InstallPlan, OperatorGroup, Subscription,
 };
 use olm_types::bundle::CatalogKey;
 use olm_types::reasons::install_plan::INSTALL_CHECK_FAILED;
@@ -146,14 +145,14 @@ impl Triggers {
 
     /// Has all plans of a namespace looked at that are not done.
     fn open_plans_of(&self, namespace: &str) {
-        for plan in self.stores.plans.list_in(namespace).iter().filter(|plan| is_open(plan)) {
+        for plan in self.stores.plans.list_in(namespace).iter().filter(|plan| !plan.is_over()) {
             self.queues.plans.add(ObjectKey::of(&**plan));
         }
     }
 
     /// Has the plans of a namespace looked at that must not be executed as things were.
     fn held_plans_of(&self, namespace: &str) {
-        let held = |plan: &&Arc<InstallPlan>| is_open(plan) && is_held(plan);
+        let held = |plan: &&Arc<InstallPlan>| !plan.is_over() && is_held(plan);
         for plan in self.stores.plans.list_in(namespace).iter().filter(held) {
             self.queues.plans.add(ObjectKey::of(&**plan));
         }
@@ -221,7 +220,8 @@ fn names(subscription: &Subscription, plan: &InstallPlan) -> bool {
 
 /// Whether the next plan may begin.
 fn was_closed(change: &Change<InstallPlan>) -> bool {
-    let is_open = |plan: &Option<Arc<InstallPlan>>| plan.as_deref().is_some_and(is_open);
+    let is_open =
+        |plan: &Option<Arc<InstallPlan>>| plan.as_ref().is_some_and(|plan| !plan.is_over());
     is_open(&change.old) && !is_open(&change.new)
 }
 
@@ -239,11 +239,6 @@ fn is_held(plan: &InstallPlan) -> bool {
     conditions
         .filter_map(|condition| condition.reason.as_deref())
         .any(|reason| reason == INSTALL_CHECK_FAILED)
-}
-
-fn is_open(plan: &InstallPlan) -> bool {
-    let phase = plan.status.as_ref().map(|status| status.phase);
-    !matches!(phase, Some(InstallPlanPhase::Complete | InstallPlanPhase::Failed))
 }
 
 #[cfg(test)]

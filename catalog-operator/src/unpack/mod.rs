@@ -7,7 +7,6 @@
 mod bundles;
 mod cluster;
 mod config_map;
-mod digest;
 mod job;
 mod process;
 
@@ -24,7 +23,6 @@ use olm_types::api::{BundleLookup, CatalogSource};
 pub use bundles::Bundles;
 pub use cluster::Cluster;
 pub use config_map::{Reader, stored};
-pub use digest::RegistryDigests;
 pub use job::JobUnpacker;
 pub use process::{Account, NamespacedName, ProcessUnpacker, PullSecrets, Pulls};
 

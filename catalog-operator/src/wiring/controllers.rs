@@ -15,11 +15,9 @@ use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
 use crate::controllers::resolution::{Arrivals, Outcomes, Resolutions, Rules, Solver, Unchanged};
 use crate::controllers::subscription::Subscriptions;
-use crate::digest::{CatalogPolling, DigestSource};
+use crate::digest::{CatalogPolling, DigestSource, RegistryDigests};
 use crate::packages::Refresh;
-use crate::unpack::{
-    BundleUnpacker, Bundles, Cluster, JobUnpacker, ProcessUnpacker, RegistryDigests, Unpacker,
-};
+use crate::unpack::{BundleUnpacker, Bundles, Cluster, JobUnpacker, ProcessUnpacker, Unpacker};
 
 impl Parts {
     pub(super) fn refresh(&self) -> Refresh {

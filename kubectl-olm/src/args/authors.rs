@@ -4,12 +4,12 @@ use clap::{Args, Subcommand};
 use olm_client::contents::Pulling;
 use olm_plan::preview::Mode;
 
-use super::acting::Acting;
 use super::plan::Modes;
+use super::write::WriteArgs;
 
 /// What is run.
 #[derive(Args, Debug)]
-pub struct Running {
+pub struct RunArgs {
     /// Of what
     #[command(subcommand)]
     pub run: Run,
@@ -34,7 +34,7 @@ pub enum Run {
         pull_secret_name: Option<String>,
         /// How it is done
         #[command(flatten)]
-        acting: Acting,
+        acting: WriteArgs,
         /// How the bundle is read
         #[command(flatten)]
         pulling: Pulling,
@@ -43,7 +43,7 @@ pub enum Run {
 
 /// What is cleaned up.
 #[derive(Args, Debug)]
-pub struct CleaningUp {
+pub struct CleanupArgs {
     /// The package
     pub package: String,
     /// Whether CRDs go with all their custom resources, and the OperatorGroup where nothing else needs it
@@ -52,5 +52,5 @@ pub struct CleaningUp {
     pub delete_all: bool,
     /// How it is done
     #[command(flatten)]
-    pub acting: Acting,
+    pub acting: WriteArgs,
 }

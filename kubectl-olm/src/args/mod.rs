@@ -1,9 +1,9 @@
 //! The command line.
 
-mod acting;
 mod authors;
-mod looking;
 mod plan;
+mod read;
+mod write;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use olm_client::reading::Sources;
@@ -11,12 +11,15 @@ use olm_client::reading::Sources;
 use crate::commands::Doctor;
 use crate::connection::Connection;
 
-pub use acting::{Acting, Approve, DryRun, Installing, Operands, Uninstalling, Upgrading};
-pub use authors::{CleaningUp, Run, Running};
-pub use looking::{
-    Consoling, Graphing, Logging, Named, Permitted, Searching, Showing, Status, Why,
+pub use authors::{CleanupArgs, Run, RunArgs};
+pub use plan::{Approving, PlanArgs, Planned, SubscribeArgs};
+pub use read::{
+    ConsoleArgs, GraphArgs, LogsArgs, NameArgs, PermissionsArgs, SearchArgs, ShowArgs, StatusArgs,
+    WhyArgs,
 };
-pub use plan::{Approving, Plan, Planned, Subscribing};
+pub use write::{
+    ApproveArgs, DryRun, InstallArgs, Operands, UninstallArgs, UpgradeArgs, WriteArgs,
+};
 
 /// Everything that was asked for.
 #[derive(Debug, Parser)]
@@ -89,45 +92,45 @@ pub enum Command {
     #[command(visible_alias = "ls")]
     List,
     /// Packages of the catalogs by words, provided APIs and categories
-    Search(Searching),
+    Search(SearchArgs),
     /// A package: versions, install modes, permissions, dependencies and images
-    Show(Showing),
+    Show(ShowArgs),
     /// The upgrade graph of a package: what is installed, what can be reached, what leads nowhere
-    Graph(Graphing),
+    Graph(GraphArgs),
     /// A Subscription, its InstallPlan, CSV, Deployments and Pods, each with its health
     #[command(visible_alias = "tree")]
-    Status(Status),
+    Status(StatusArgs),
     /// What happened to a Subscription and to all that came of it, oldest first
-    Events(Named),
+    Events(NameArgs),
     /// Who needs an operator, and why there is no newer one
-    Why(Why),
+    Why(WhyArgs),
     /// What the Pods of an operator have logged
-    Logs(Logging),
+    Logs(LogsArgs),
     /// The custom resources of the kinds that an operator owns
-    Operands(Named),
+    Operands(NameArgs),
     /// What the accounts of an operator may do, and what another version may do more or less
-    Permissions(Permitted),
+    Permissions(PermissionsArgs),
     /// Approve the InstallPlan that waits with a version of a package
-    Approve(Approve),
+    Approve(ApproveArgs),
     /// What an installation, an upgrade or a removal would do; nothing is written
-    Plan(Plan),
+    Plan(PlanArgs),
     /// Install a package: shows the plan, asks, and follows it until the operator has succeeded
-    Install(Installing),
+    Install(InstallArgs),
     /// Upgrade an operator: shows the plan, asks, approves its InstallPlans and follows them
-    Upgrade(Upgrading),
+    Upgrade(UpgradeArgs),
     /// Remove an operator: shows the plan, asks, and deletes the Subscription and its CSV
-    Uninstall(Uninstalling),
+    Uninstall(UninstallArgs),
     /// Before OLM v0 takes a cluster back: remove from statuses what v0 would never bring up to date
     HandBack,
     /// For authors: an operator from a bundle that is in no catalog yet
-    Run(Running),
+    Run(RunArgs),
     /// For authors: removes what `run bundle` has made
-    Cleanup(CleaningUp),
+    Cleanup(CleanupArgs),
     /// What is wrong, with evidence and what to do about it
     #[command(visible_alias = "check")]
     Doctor(Doctor),
     /// Catalogs, what is installed, plans and health in a browser on this machine
-    Console(Consoling),
+    Console(ConsoleArgs),
     /// What a code of the doctor means; all of them without a code
     Explain {
         /// Such as OLM012

@@ -10,7 +10,7 @@ use olm_types::api::InstallModeType;
 
 /// A preview.
 #[derive(Args, Debug)]
-pub struct Plan {
+pub struct PlanArgs {
     /// Of what
     #[command(subcommand)]
     pub planned: Planned,
@@ -28,7 +28,7 @@ pub enum Planned {
         package: String,
         /// Of the Subscription
         #[command(flatten)]
-        subscribing: Subscribing,
+        subscribing: SubscribeArgs,
         /// Where things are read
         #[command(flatten)]
         reading: Reading,
@@ -70,7 +70,7 @@ impl Planned {
 
 /// A Subscription to come.
 #[derive(Args, Debug)]
-pub struct Subscribing {
+pub struct SubscribeArgs {
     /// The channel; otherwise the default one of the package
     #[arg(long, value_name = "NAME")]
     pub channel: Option<String>,

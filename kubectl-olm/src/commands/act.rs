@@ -1,16 +1,17 @@
-//! What the commands that write have in common: they ask, and say why something is not done in time.
+//! What the commands that write have in common: they ask, create objects, and say why something is not done in time.
 
 use std::fmt::{self, Display};
 use std::io::{BufRead, IsTerminal, stderr, stdin};
 
 use anyhow::{Context, Result, ensure};
 use olm_client::Cluster;
-use olm_client::acts::Writing;
+use olm_client::acts::{self, Writing};
 use olm_client::examined::examination;
 use olm_plan::preview::Preview;
+use serde_json::Value;
 
 use super::doctor;
-use crate::args::Acting;
+use crate::args::WriteArgs;
 use crate::output::Output;
 
 pub use olm_client::acts::{LOOK, NotInTime};
@@ -21,6 +22,23 @@ pub const MANAGER: &str = "kubectl-olm";
 /// Who writes, and whether the API server is only asked as if.
 pub fn writing(dry_run: bool) -> Writing<'static> {
     Writing { manager: MANAGER, dry_run }
+}
+
+/// Creates an object that a manifest describes, and says what became of it. One that cannot be tried yet, as its
+/// namespace or its kind is still to come, is no error of a dry run.
+///
+/// # Errors
+/// The API server refuses it.
+pub async fn create(
+    cluster: &Cluster,
+    manifest: &Value,
+    dry_run: bool,
+    output: Output,
+) -> Result<()> {
+    let created = acts::create(cluster, manifest, writing(dry_run)).await?;
+    let text = |path: &str| manifest.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let (kind, name) = (text("/kind").to_lowercase(), text("/metadata/name"));
+    output.progress(&format!("{kind}/{name} {}\n", created.words()))
 }
 
 /// Something has failed for good.
@@ -39,7 +57,7 @@ impl std::error::Error for Failed {}
 ///
 /// # Errors
 /// The plan has another hash than the flag says, or there is no terminal and no `--yes`.
-pub fn agreed(asked: &Acting, preview: &Preview) -> Result<bool> {
+pub fn agreed(asked: &WriteArgs, preview: &Preview) -> Result<bool> {
     if let Some(hash) = &asked.plan_hash {
         let found = &preview.plan_hash;
         ensure!(hash == found, "the plan has changed: its hash is {found}, not {hash}");

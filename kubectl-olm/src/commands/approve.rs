@@ -16,12 +16,17 @@ use super::act::writing;
 use super::follow::follow_approved;
 use super::observe;
 use crate::Outcome;
-use crate::args::{Approve, DryRun, Format, Operands};
+use crate::args::{ApproveArgs, DryRun, Format, Operands};
 use crate::output::{Kind, Output};
 use crate::plan::{self, in_cluster};
 
 /// Approves the plan that waits with a version of a package.
-pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) -> Result<Outcome> {
+pub async fn run(
+    cluster: &Cluster,
+    all: bool,
+    asked: &ApproveArgs,
+    output: Output,
+) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let observed = observe(cluster, Some(home), false).await?;
     let found = pending(&observed, home, &asked.package, &asked.version);
@@ -70,7 +75,7 @@ async fn shown(
     cluster: &Cluster,
     observed: &Observed,
     approval: &PendingApproval,
-    asked: &Approve,
+    asked: &ApproveArgs,
 ) -> Option<Preview> {
     let plan = &approval.install_plan;
     match previewed(cluster, observed, approval, asked).await {
@@ -89,7 +94,7 @@ async fn previewed(
     cluster: &Cluster,
     observed: &Observed,
     approval: &PendingApproval,
-    asked: &Approve,
+    asked: &ApproveArgs,
 ) -> Result<Option<Preview>> {
     let home = approval.namespace.as_str();
     let plan = observed.install_plan(home, &approval.install_plan).context("it is gone")?;
@@ -129,7 +134,7 @@ fn print_approved(approval: &PendingApproval, dry_run: bool, output: Output) -> 
 
 /// Whether the user agrees. Without a terminal both flags are the agreement: one to write at all,
 /// one to what.
-fn may_write(asked: &Approve) -> Result<bool> {
+fn may_write(asked: &ApproveArgs) -> Result<bool> {
     if !stdin().is_terminal() {
         ensure!(asked.yes, "there is no terminal to ask on: --yes approves without a question");
         ensure!(
@@ -189,7 +194,7 @@ fn describe(approval: &PendingApproval, preview: Option<&Preview>) -> String {
     }
 }
 
-fn refusal(asked: &Approve, home: &str, cause: &NotApprovable) -> String {
+fn refusal(asked: &ApproveArgs, home: &str, cause: &NotApprovable) -> String {
     let package = &asked.package;
     match cause {
         NotApprovable::NoSubscription => {

@@ -5,14 +5,14 @@ use olm_client::Cluster;
 use olm_console::{Console, Server};
 
 use crate::Outcome;
-use crate::args::Consoling;
+use crate::args::ConsoleArgs;
 use crate::output::Output;
 
 /// Serves the console until it is interrupted. Standard output has the address to open, and nothing else.
 pub async fn run(
     cluster: &Cluster,
     flags: Vec<String>,
-    asked: &Consoling,
+    asked: &ConsoleArgs,
     output: Output,
 ) -> Result<Outcome> {
     let server = Server::bind(asked.port).await?;

@@ -6,12 +6,11 @@ use olm_client::acts::{expected, follow_channel, needs_approval};
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_plan::preview::{Asked, Preview, Wanted};
 
-use super::act::{agreed, writing};
-use super::create::create;
+use super::act::{agreed, create, writing};
 use super::follow::{Follow, current};
 use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;
-use crate::args::{Acting, DryRun, Format, Installing, Operands, Upgrading};
+use crate::args::{DryRun, Format, InstallArgs, Operands, UpgradeArgs, WriteArgs};
 use crate::output::Output;
 use crate::plan::{Home, Origin, in_cluster, installation};
 
@@ -22,7 +21,7 @@ const NOTHING: &str = "the plan installs nothing of the package";
 pub async fn run(
     cluster: &Cluster,
     all: bool,
-    asked: &Installing,
+    asked: &InstallArgs,
     output: Output,
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
@@ -60,7 +59,7 @@ pub async fn run(
 pub async fn upgrade(
     cluster: &Cluster,
     all: bool,
-    asked: &Upgrading,
+    asked: &UpgradeArgs,
     output: Output,
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
@@ -105,7 +104,7 @@ async fn changed(
     cluster: &Cluster,
     preview: &Preview,
     channel: &str,
-    acting: &Acting,
+    acting: &WriteArgs,
     output: Output,
 ) -> Result<Option<String>> {
     let (name, dry_run) = (&preview.subscription, acting.dry_run == DryRun::Server);

@@ -14,7 +14,7 @@ use olm_plan::tree::{deployments, pods};
 
 use super::observe;
 use crate::Outcome;
-use crate::args::Logging;
+use crate::args::LogsArgs;
 use crate::output::Output;
 
 /// Most bytes of a line that are printed: nothing bounds a log.
@@ -30,7 +30,7 @@ struct Source {
 pub async fn run(
     cluster: &Cluster,
     home: Option<&str>,
-    asked: &Logging,
+    asked: &LogsArgs,
     output: Output,
 ) -> Result<Outcome> {
     let observed = observe(cluster, home, true).await?;
@@ -95,7 +95,7 @@ fn sources(pod: &Pod, only: Option<&str>) -> Vec<Source> {
     wanted.map(source).collect()
 }
 
-fn parameters(asked: &Logging) -> LogParams {
+fn parameters(asked: &LogsArgs) -> LogParams {
     LogParams {
         follow: asked.follow,
         tail_lines: Some(i64::from(asked.tail)),

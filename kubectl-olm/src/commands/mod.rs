@@ -5,7 +5,6 @@ mod approve;
 mod authors;
 mod completion;
 mod console;
-mod create;
 mod doctor;
 mod events;
 mod follow;

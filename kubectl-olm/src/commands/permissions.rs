@@ -14,7 +14,7 @@ use olm_types::bundle::Entry;
 use serde::Serialize;
 
 use crate::Outcome;
-use crate::args::{Format, Permitted};
+use crate::args::{Format, PermissionsArgs};
 use crate::output::{Kind, Output, Table};
 
 /// The answer.
@@ -41,7 +41,7 @@ struct Compared {
 pub async fn run(
     cluster: &Cluster,
     all: bool,
-    asked: &Permitted,
+    asked: &PermissionsArgs,
     output: Output,
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
@@ -99,7 +99,7 @@ async fn of_catalog(
     package: &str,
     subscription: Option<&Subscription>,
     version: Option<&str>,
-    asked: &Permitted,
+    asked: &PermissionsArgs,
 ) -> Result<ClusterServiceVersion> {
     let reading = &asked.reading;
     let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;

@@ -9,14 +9,14 @@ use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
 
 use crate::Outcome;
-use crate::args::{Format, Operands, Plan, Planned, Subscribing};
+use crate::args::{Format, Operands, PlanArgs, Planned, SubscribeArgs};
 use crate::output::{Kind, Output};
 use crate::plan::{Home, Origin, describe, installation, preview};
 
 pub use olm_client::acts::verdict;
 
 /// Shows what would happen on a cluster.
-pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
+pub async fn run(cluster: &Cluster, all: bool, plan: &PlanArgs, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let reading = plan.planned.reading();
     let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
@@ -26,11 +26,15 @@ pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> R
 }
 
 /// Shows what would happen, by files alone.
-pub async fn run_offline(namespace: Option<&str>, plan: &Plan, output: Output) -> Result<Outcome> {
+pub async fn run_offline(
+    namespace: Option<&str>,
+    plan: &PlanArgs,
+    output: Output,
+) -> Result<Outcome> {
     print(&offline(namespace, plan).await?, plan, output)
 }
 
-async fn offline(namespace: Option<&str>, plan: &Plan) -> Result<Preview> {
+async fn offline(namespace: Option<&str>, plan: &PlanArgs) -> Result<Preview> {
     let reading = plan.planned.reading();
     let state = read_state(&reading.sources.state)?;
     let settings = reading.sources.settings(&state);
@@ -41,7 +45,7 @@ async fn offline(namespace: Option<&str>, plan: &Plan) -> Result<Preview> {
 async fn previewed(
     origin: Origin<'_>,
     home: Home<'_>,
-    plan: &Plan,
+    plan: &PlanArgs,
     settings: &Settings,
 ) -> Result<Preview> {
     let asked = |namespace: &str| asked(namespace, plan, settings.clone());
@@ -54,7 +58,7 @@ async fn previewed(
     }
 }
 
-fn asked(home: &str, plan: &Plan, settings: Settings) -> Asked {
+fn asked(home: &str, plan: &PlanArgs, settings: Settings) -> Asked {
     let wanted = match &plan.planned {
         Planned::Install { package, subscribing, .. } => {
             Wanted::Install(install(package, subscribing, home, &settings.global_namespace))
@@ -68,7 +72,7 @@ fn asked(home: &str, plan: &Plan, settings: Settings) -> Asked {
 }
 
 /// The Subscription that flags describe.
-pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> Install {
+pub fn install(package: &str, flags: &SubscribeArgs, home: &str, global: &str) -> Install {
     let catalog = flags.source.as_ref().map(|source| match source.split_once('/') {
         Some((namespace, name)) => CatalogKey::new(namespace, name),
         None => {
@@ -87,7 +91,7 @@ pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> 
     }
 }
 
-fn print(preview: &Preview, plan: &Plan, output: Output) -> Result<Outcome> {
+fn print(preview: &Preview, plan: &PlanArgs, output: Output) -> Result<Outcome> {
     show(preview, Operands::Keep, output)?;
     verdict(preview)?;
     Ok(match outcome(preview) {

@@ -6,11 +6,11 @@ use olm_client::listing::Listing;
 use olm_plan::search::{PackageRow, Query, search};
 
 use crate::Outcome;
-use crate::args::Searching;
+use crate::args::SearchArgs;
 use crate::output::{Kind, Output, Table, age};
 
 /// Prints the packages that fit.
-pub fn print(asked: &Searching, listing: &Listing, output: Output) -> Result<Outcome> {
+pub fn print(asked: &SearchArgs, listing: &Listing, output: Output) -> Result<Outcome> {
     let query = Query {
         words: asked.words.clone(),
         provides: asked.provides.clone(),

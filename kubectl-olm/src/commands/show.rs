@@ -11,7 +11,7 @@ use olm_plan::details::{BundleDetails, ChannelDetails, Details};
 use olm_plan::preview::permissions::{Right, right};
 
 use crate::Outcome;
-use crate::args::{Format, Showing};
+use crate::args::{Format, ShowArgs};
 use crate::output::{Kind, Output};
 
 /// Most versions of a channel that are shown without `-o json`.
@@ -21,19 +21,24 @@ const VERSIONS: usize = 8;
 const LINES: usize = 6;
 
 /// Shows a package of a cluster.
-pub async fn run(cluster: &Cluster, all: bool, asked: &Showing, output: Output) -> Result<Outcome> {
+pub async fn run(
+    cluster: &Cluster,
+    all: bool,
+    asked: &ShowArgs,
+    output: Output,
+) -> Result<Outcome> {
     one_namespace(cluster, all)?;
     print(&package::in_cluster(cluster, named(asked), &asked.reading).await?, output)
 }
 
 /// Shows a package of catalogs that flags name.
-pub async fn offline(namespace: Option<&str>, asked: &Showing, output: Output) -> Result<Outcome> {
+pub async fn offline(namespace: Option<&str>, asked: &ShowArgs, output: Output) -> Result<Outcome> {
     let notices = Output::notices();
     let found = package::offline(namespace, named(asked), &asked.reading, &notices).await?;
     print(&found, output)
 }
 
-fn named(asked: &Showing) -> Named<'_> {
+fn named(asked: &ShowArgs) -> Named<'_> {
     Named {
         package: &asked.package,
         version: asked.version.as_deref(),

@@ -9,7 +9,7 @@ use olm_plan::tree::{Node, tree};
 
 use super::observe;
 use crate::Outcome;
-use crate::args::{Format, Status};
+use crate::args::{Format, StatusArgs};
 use crate::output::{Kind, Output, Table, age};
 
 /// Characters of a state that are shown without `-o wide`.
@@ -19,7 +19,7 @@ const SHORT: usize = 100;
 pub async fn run(
     cluster: &Cluster,
     home: Option<&str>,
-    asked: &Status,
+    asked: &StatusArgs,
     output: Output,
 ) -> Result<Outcome> {
     let observed = observe(cluster, home, true).await?;

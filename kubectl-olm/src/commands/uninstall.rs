@@ -10,7 +10,7 @@ use olm_plan::preview::{Asked, Wanted};
 use super::act::{agreed, with_findings, writing};
 use super::plan::{outcome, show, verdict};
 use crate::Outcome;
-use crate::args::{DryRun, Uninstalling};
+use crate::args::{DryRun, UninstallArgs};
 use crate::output::Output;
 use crate::plan::in_cluster;
 
@@ -20,7 +20,7 @@ pub(super) use olm_client::acts::{delete, deleted_csvs, gone};
 pub async fn run(
     cluster: &Cluster,
     all: bool,
-    asked: &Uninstalling,
+    asked: &UninstallArgs,
     output: Output,
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;

@@ -10,17 +10,17 @@ use olm_client::operator::{Reasons, reasons, reasons_offline};
 use olm_plan::why::Why as Answer;
 
 use crate::Outcome;
-use crate::args::{Format, Why};
+use crate::args::{Format, WhyArgs};
 use crate::output::{Kind, Output};
 
 /// Answers for a cluster.
-pub async fn run(cluster: &Cluster, all: bool, asked: &Why, output: Output) -> Result<Outcome> {
+pub async fn run(cluster: &Cluster, all: bool, asked: &WhyArgs, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     print(&reasons(cluster, home, &asked.operator, &asked.sources).await?, output)
 }
 
 /// Answers by files alone.
-pub async fn offline(namespace: Option<&str>, asked: &Why, output: Output) -> Result<Outcome> {
+pub async fn offline(namespace: Option<&str>, asked: &WhyArgs, output: Output) -> Result<Outcome> {
     let notices = Output::notices();
     let found = reasons_offline(namespace, &asked.operator, &asked.sources, &notices).await?;
     print(&found, output)

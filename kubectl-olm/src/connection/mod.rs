@@ -1,7 +1,5 @@
 //! kubectl's connection flags, and the cluster that they name.
 
-#[cfg(test)]
-mod kubeconfig;
 mod values;
 
 use std::collections::HashMap;
@@ -13,14 +11,14 @@ use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use olm_client::Cluster;
-use olm_client::catalogs::{Cache, Way};
+use olm_client::catalogs::{Cache, Route};
 use serde_json::json;
 
 use crate::output::Output;
 use values::{extra, folder};
 
 #[cfg(test)]
-pub use kubeconfig::kubeconfig;
+pub use tests::kubeconfig;
 pub use values::duration;
 
 /// How long an answer may take when no flag says so.
@@ -134,8 +132,8 @@ impl Connection {
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
         let is_named = self.namespace.is_some();
-        let (notices, way) = (Output::notices(), Way::Forward);
-        Ok(Cluster { client, namespace, is_named, server, cache, timeout, notices, way })
+        let (notices, route) = (Output::notices(), Route::Forward);
+        Ok(Cluster { client, namespace, is_named, server, cache, timeout, notices, route })
     }
 
     async fn config(&self) -> Result<Config> {
@@ -231,13 +229,27 @@ fn url<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use clap::Parser;
     use rstest::rstest;
+    use serde_json::Value;
+    use tempfile::NamedTempFile;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
     use crate::args::Cli;
+
+    /// A kubeconfig with one cluster, as its entry says, and a user without credentials. It goes with the value.
+    pub fn kubeconfig(cluster: &Value) -> NamedTempFile {
+        let config = json!({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]});
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(config.to_string().as_bytes()).unwrap();
+        file
+    }
 
     fn user(flags: &[&str]) -> Result<AuthInfo> {
         let words = [&["kubectl-olm", "list"], flags].concat();

@@ -3,7 +3,7 @@
 
 mod kind;
 #[cfg(test)]
-mod schema;
+mod schema_tests;
 mod table;
 
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use crate::args::Format;
 
 pub use kind::Kind;
 #[cfg(test)]
-pub use schema::assert_described;
+pub use schema_tests::assert_described;
 pub use table::{Table, age};
 
 /// The `apiVersion` of what is printed as JSON or YAML.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use olm_types::document::{Budget, DocumentError, json_as};
+use olm_types::hash;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -183,8 +184,7 @@ pub(super) fn digest_of(bytes: &[u8]) -> String {
 
 /// The same of bytes that were hashed piece by piece.
 pub(super) fn hex_of(digest: &[u8]) -> String {
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", hash::hex(digest))
 }
 
 /// A digest becomes part of an address: it must not be anything else.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sha2::{Digest, Sha256};
+use olm_types::hash::sha256_hex;
 
 /// The name of a content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,8 +13,7 @@ impl ContentKey {
     /// another one.
     pub fn of(digest: &str, folder: Option<&str>) -> Self {
         let text = format!("{digest}\n{}", folder.unwrap_or_default());
-        let hash = Sha256::digest(text.as_bytes());
-        Self(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(sha256_hex(text))
     }
 
     /// From the name of a folder.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use olm_types::bundle::CatalogKey;
 use olm_types::document::{Budget, json_as};
+use olm_types::hash::sha256_hex;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use super::{ContentKey, StoreError};
@@ -117,9 +117,7 @@ impl Records {
 
     /// Names of namespaces and objects together may be longer than that of a file.
     fn path(&self, catalog: &CatalogKey) -> PathBuf {
-        let hash = Sha256::digest(catalog.to_string().as_bytes());
-        let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.0.join(format!("{name}.json"))
+        self.0.join(format!("{}.json", sha256_hex(catalog.to_string())))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Objects of manifests are created, or tried.
 
 use anyhow::{Context, Result};
-use kube::api::{Api, ApiResource, DynamicObject};
+use kube::api::DynamicObject;
+use olm_effect::Resource;
 use olm_types::gvk::Gvk;
 use serde_json::Value;
 
@@ -40,11 +41,7 @@ pub async fn create(cluster: &Cluster, manifest: &Value, how: Writing<'_>) -> Re
     let text = |path: &str| manifest.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let (kind, name) = (text("/kind"), text("/metadata/name"));
     let resource = resource(text("/apiVersion"), kind);
-    let client = cluster.client.clone();
-    let api: Api<DynamicObject> = match text("/metadata/namespace") {
-        "" => Api::all_with(client, &resource),
-        namespace => Api::namespaced_with(client, namespace, &resource),
-    };
+    let api = cluster.objects(&resource, Some(text("/metadata/namespace")));
     let object: DynamicObject = serde_json::from_value(manifest.clone())?;
     match cluster.answer(api.create(&how.post(), &object)).await {
         Ok(_) if how.dry_run => Ok(Created::Tried),
@@ -56,15 +53,10 @@ pub async fn create(cluster: &Cluster, manifest: &Value, how: Writing<'_>) -> Re
     }
 }
 
-fn resource(api_version: &str, kind: &str) -> ApiResource {
+/// The kinds that are created have regular plurals.
+fn resource(api_version: &str, kind: &str) -> Resource {
     let gvk = Gvk::from_api_version(api_version, kind);
-    ApiResource {
-        group: gvk.group.clone(),
-        version: gvk.version.clone(),
-        api_version: gvk.api_version(),
-        kind: gvk.kind.clone(),
-        plural: kind.to_lowercase() + "s",
-    }
+    Resource::new(&gvk.group, &gvk.version, kind, &(kind.to_lowercase() + "s"))
 }
 
 /// Which of namespace and kind is not there.

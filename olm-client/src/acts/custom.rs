@@ -1,7 +1,8 @@
 //! Custom resources of an operator, from its own examples.
 
 use anyhow::{Context, Result, bail, ensure};
-use kube::api::{Api, ApiResource, DynamicObject};
+use kube::api::DynamicObject;
+use olm_lifecycle::install_plan::execution::Served;
 use olm_types::api::{ClusterServiceVersion, CrdDescription};
 use olm_types::document::{self, Budget, Meter};
 use olm_types::gvk::Gvk;
@@ -9,15 +10,13 @@ use serde_json::Value;
 
 use super::Writing;
 use crate::cluster::Cluster;
+use crate::discovery::is_segment;
 
 /// The annotation of a CSV with examples, as a JSON list.
 const EXAMPLES: &str = "alm-examples";
 
 /// Most examples of a CSV.
 const MOST: usize = 50;
-
-/// The longest part of an address of the API server.
-const LONGEST: usize = 253;
 
 /// The examples of a CSV, of the kinds that it owns.
 #[must_use]
@@ -71,23 +70,13 @@ pub async fn make(
     let kind = owned(csv, object)?;
     let home = cluster.namespace.as_str();
     let version = kind.api_version();
-    let listed = cluster.answer(cluster.client.list_api_group_resources(&version)).await;
-    let listed = listed.with_context(|| format!("cannot read what {version} has"))?;
-    let found =
-        listed.resources.into_iter().find(|one| one.kind == kind.kind && !one.name.contains('/'));
-    let found = found.with_context(|| format!("the cluster has no {} of {version}", kind.kind))?;
-    let resource = ApiResource {
-        group: kind.group.clone(),
-        version: kind.version.clone(),
-        api_version: version,
-        kind: kind.kind.clone(),
-        plural: found.name,
+    let served = cluster.served(&kind).await;
+    let served = served.with_context(|| format!("cannot read what {version} has"))?;
+    let Served::Kind { resource, namespaced } = served else {
+        bail!("the cluster has no {} of {version}", kind.kind);
     };
-    let client = cluster.client.clone();
-    let api: Api<DynamicObject> = match found.namespaced {
-        true => Api::namespaced_with(client, place(home, object)?, &resource),
-        false => Api::all_with(client, &resource),
-    };
+    let namespace = if namespaced { Some(place(home, object)?) } else { None };
+    let api = cluster.objects(&resource, namespace);
     let object: DynamicObject =
         serde_json::from_value(object.clone()).context("it is no object of Kubernetes")?;
     let made = cluster.answer(api.create(&how.post(), &object)).await;
@@ -111,7 +100,7 @@ fn owned(csv: &ClusterServiceVersion, object: &Value) -> Result<Gvk> {
         );
     }
     ensure!(
-        [&kind.group, &kind.version].iter().all(|part| is_plain(part)),
+        [&kind.group, &kind.version].iter().all(|part| is_segment(part)),
         "apiVersion {:?} is none",
         text("apiVersion")
     );
@@ -126,15 +115,6 @@ fn place<'a>(home: &'a str, object: &Value) -> Result<&'a str> {
         }
         _ => Ok(home),
     }
-}
-
-/// Whether a text stays one part of an address.
-fn is_plain(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
-    !text.is_empty()
-        && text.len() <= LONGEST
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.chars().all(plain)
 }
 
 #[cfg(test)]

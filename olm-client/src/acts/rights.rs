@@ -126,6 +126,10 @@ fn allows(rule: &ResourceRule, action: &Action) -> bool {
         && names.is_empty()
 }
 
+/// Whether the user may do something, by a review of its own.
+///
+/// # Errors
+/// The API server does not answer.
 pub(crate) async fn review(cluster: &Cluster, action: &Action) -> Result<bool> {
     let attributes = ResourceAttributes {
         verb: Some(action.verb.to_owned()),

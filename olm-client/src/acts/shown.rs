@@ -2,7 +2,7 @@
 
 use olm_plan::observed::name;
 use olm_plan::preview::Hop;
-use olm_plan::preview::counted::counted;
+use olm_plan::preview::comparable::comparable;
 use olm_types::api::InstallPlan;
 
 /// A step as KIND/NAME, and its manifest.
@@ -54,7 +54,7 @@ fn by_name(mut steps: Vec<Written<'_>>) -> Vec<Written<'_>> {
 }
 
 fn is_same(shown: &str, planned: &str) -> bool {
-    let values = || Some((counted(shown)?, counted(planned)?));
+    let values = || Some((comparable(shown)?, comparable(planned)?));
     shown == planned || values().is_some_and(|(shown, planned)| shown == planned)
 }
 

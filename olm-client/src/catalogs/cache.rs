@@ -10,7 +10,7 @@ use std::time::SystemTime;
 /// The folder below the user's cache folder.
 const NAME: &str = "kubectl-olm";
 
-/// Most files of one shelf; the oldest go first.
+/// Most files of one section; the oldest go first.
 const FILES: usize = 64;
 
 /// Most bytes of a file that is read or kept.
@@ -18,14 +18,14 @@ const LARGEST: u64 = 256 << 20;
 
 /// What is kept together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shelf {
+pub enum CacheSection {
     /// Listings of catalogs.
     Catalogs,
     /// Bundles of images.
     Bundles,
 }
 
-impl Shelf {
+impl CacheSection {
     fn name(self) -> &'static str {
         match self {
             Self::Catalogs => "catalogs",
@@ -51,15 +51,15 @@ impl Cache {
     }
 
     /// What is kept under a digest.
-    pub fn read(&self, shelf: Shelf, digest: &str) -> Option<Vec<u8>> {
-        let file = self.file(shelf, digest)?;
+    pub fn read(&self, section: CacheSection, digest: &str) -> Option<Vec<u8>> {
+        let file = self.file(section, digest)?;
         let size = fs::metadata(&file).ok()?.len();
         if size > LARGEST { None } else { fs::read(file).ok() }
     }
 
     /// Keeps something under a digest, if that can be done.
-    pub fn write(&self, shelf: Shelf, digest: &str, bytes: &[u8]) {
-        let Some(file) = self.file(shelf, digest) else { return };
+    pub fn write(&self, section: CacheSection, digest: &str, bytes: &[u8]) {
+        let Some(file) = self.file(section, digest) else { return };
         let Some(folder) = file.parent() else { return };
         let fits = u64::try_from(bytes.len()).is_ok_and(|size| size <= LARGEST);
         if fits && private(folder).is_ok() && replace(&file, bytes).is_ok() {
@@ -67,10 +67,10 @@ impl Cache {
         }
     }
 
-    fn file(&self, shelf: Shelf, digest: &str) -> Option<PathBuf> {
+    fn file(&self, section: CacheSection, digest: &str) -> Option<PathBuf> {
         let is_digest = !digest.is_empty() && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
         let folder = self.folder.as_ref().filter(|_| is_digest)?;
-        Some(folder.join(shelf.name()).join(digest))
+        Some(folder.join(section.name()).join(digest))
     }
 }
 
@@ -125,12 +125,12 @@ mod tests {
     fn what_was_written_is_read_and_the_oldest_goes() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(Some(folder.path()));
-        assert_eq!(cache.read(Shelf::Catalogs, "00"), None);
-        cache.write(Shelf::Catalogs, "00", b"first");
-        assert_eq!(cache.read(Shelf::Catalogs, "00").as_deref(), Some(&b"first"[..]));
-        assert_eq!(cache.read(Shelf::Bundles, "00"), None);
+        assert_eq!(cache.read(CacheSection::Catalogs, "00"), None);
+        cache.write(CacheSection::Catalogs, "00", b"first");
+        assert_eq!(cache.read(CacheSection::Catalogs, "00").as_deref(), Some(&b"first"[..]));
+        assert_eq!(cache.read(CacheSection::Bundles, "00"), None);
         for number in 1..=FILES {
-            cache.write(Shelf::Catalogs, &format!("{number:02x}"), b"more");
+            cache.write(CacheSection::Catalogs, &format!("{number:02x}"), b"more");
         }
         let left = fs::read_dir(folder.path().join("catalogs")).unwrap().count();
         assert_eq!(left, FILES);
@@ -140,11 +140,11 @@ mod tests {
     fn a_digest_is_no_path_and_no_folder_is_no_cache() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(Some(folder.path()));
-        cache.write(Shelf::Catalogs, "../00", b"outside");
+        cache.write(CacheSection::Catalogs, "../00", b"outside");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let none = Cache::new(Some(Path::new("")));
-        none.write(Shelf::Catalogs, "00", b"nowhere");
-        assert_eq!(none.read(Shelf::Catalogs, "00"), None);
+        none.write(CacheSection::Catalogs, "00", b"nowhere");
+        assert_eq!(none.read(CacheSection::Catalogs, "00"), None);
     }
 
     #[test]

@@ -12,8 +12,8 @@ mod packages;
 mod place;
 mod pod;
 mod presented;
+mod route;
 mod visible;
-mod way;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,10 +31,10 @@ use crate::notices::Notices;
 use packages::Presented;
 use place::{Forwarded, Place};
 
-pub use cache::{Cache, Shelf};
+pub use cache::{Cache, CacheSection};
 pub use pod::REGISTRY_POD;
+pub use route::{ReadAccess, Route};
 pub use visible::Visible;
-pub use way::{Permits, Way};
 
 /// How catalogs of a cluster are reached.
 #[derive(Clone, Copy)]
@@ -62,7 +62,7 @@ pub struct Catalogs {
     pub partial: Vec<CatalogKey>,
     places: BTreeMap<CatalogKey, Place>,
     /// Given back with what was read.
-    _turn: Option<OwnedSemaphorePermit>,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Catalogs {
@@ -84,7 +84,7 @@ impl Catalogs {
             }
         }
         let set = SnapshotSet::new(members);
-        Ok(Self { set, unread: Vec::new(), partial: Vec::new(), places, _turn: None })
+        Ok(Self { set, unread: Vec::new(), partial: Vec::new(), places, _permit: None })
     }
 
     /// The catalogs that the namespace sees: those that flags name there, the others in their Pods, or as far
@@ -97,9 +97,9 @@ impl Catalogs {
         visible: &Visible,
         flags: &[String],
     ) -> Result<Self> {
-        let turn = access.cluster.way.turn().await;
+        let permit = access.cluster.route.permit().await;
         let mut catalogs = Self::of_flags(visible, flags, &access.cluster.notices).await?;
-        catalogs._turn = turn;
+        catalogs._permit = permit;
         let mut members = catalogs.set.members().to_vec();
         let all = visible.sources();
         let others: Vec<(CatalogKey, &CatalogSource)> =
@@ -174,15 +174,16 @@ async fn reach(
     key: &CatalogKey,
     source: &CatalogSource,
 ) -> Result<(Place, CatalogSnapshot)> {
-    if let Way::Service(permits) = &access.cluster.way {
-        let place = way::of_service(access.cluster, permits, key, source).await?;
+    if let Route::Service(read_access) = &access.cluster.route {
+        let place = route::of_service(access.cluster, read_access, key, source).await?;
         let snapshot = place.load(key).await?;
         return Ok((place, snapshot));
     }
     let pod = pod::of(access.cluster, key, source).await?;
     let digest = pod.digest(&access.cluster.server, key, source);
     let forwarded = Forwarded::new(key.clone(), pod.forward(access.cluster));
-    let cached = digest.as_ref().and_then(|digest| access.cache.read(Shelf::Catalogs, digest));
+    let cached =
+        digest.as_ref().and_then(|digest| access.cache.read(CacheSection::Catalogs, digest));
     let limits = place::options().snapshot;
     let cached =
         cached.and_then(|bytes| CatalogSnapshot::of_records(key.clone(), &bytes, limits).ok());
@@ -196,7 +197,7 @@ async fn reach(
     let notices = &access.cluster.notices;
     let (snapshot, records) = notices.slow(&format!("reading catalog {key}"), reading).await?;
     if let (Some(digest), Some(bytes)) = (digest, records.finish()) {
-        access.cache.write(Shelf::Catalogs, &digest, &bytes);
+        access.cache.write(CacheSection::Catalogs, &digest, &bytes);
     }
     Ok((Place::Forwarded(forwarded), snapshot))
 }

@@ -8,6 +8,7 @@ use olm_plan::observed::name;
 use olm_plan::tree::waiting;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
+use olm_types::hash::hex;
 use olm_types::labels::CATALOG_SOURCE;
 use sha2::{Digest, Sha256};
 
@@ -133,7 +134,7 @@ impl CatalogPod {
             digest.update(image);
             digest.update([0]);
         }
-        Some(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(hex(&digest.finalize()))
     }
 }
 

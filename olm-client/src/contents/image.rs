@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, ApiResource, DynamicObject};
 use olm_catalog::bundle::config_map::{DATA_BYTES, Encoding, Options, write};
 use olm_catalog::bundle::unpack;
 use olm_catalog::image::{ImageReference, Keychain, Limits, Registry, RegistryOptions, Tree, pull};
 use olm_catalog::registry::client::Proxy;
+use olm_effect::Resource;
 use olm_lifecycle::unpack::UnpackedBundle;
 use olm_types::document::{Budget, json_as};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 use super::config_map::bundle_in;
 use super::mirrors::{self, Mirror};
 use super::registry_config;
-use crate::catalogs::{Cache, Shelf};
+use crate::catalogs::{Cache, CacheSection};
 use crate::cluster::Cluster;
 
 /// Longest pull of one image.
@@ -81,13 +81,13 @@ impl<'a> Images<'a> {
         }
         let reference: ImageReference = image.parse().map_err(|error| anyhow!("{error}"))?;
         let digest = reference.digest().and_then(|digest| digest.strip_prefix("sha256:"));
-        let kept = digest.and_then(|digest| self.cache.read(Shelf::Bundles, digest));
+        let kept = digest.and_then(|digest| self.cache.read(CacheSection::Bundles, digest));
         if let Some(found) = kept.and_then(|bytes| read(&bytes)) {
             return Ok(found);
         }
         let found = unpacked(&self.tree(image).await?, image)?;
         if let (Some(digest), Some(bytes)) = (digest, kept_form(&found)) {
-            self.cache.write(Shelf::Bundles, digest, &bytes);
+            self.cache.write(CacheSection::Bundles, digest, &bytes);
         }
         Ok(found)
     }
@@ -132,10 +132,8 @@ impl<'a> Images<'a> {
 
     /// Those of OpenShift, where they are there and may be read.
     async fn mirrors_of_cluster(&self, names: [&str; 4], list: &str) -> Vec<Mirror> {
-        let [group, version, kind, plural] = names.map(str::to_owned);
-        let api_version = format!("{group}/{version}");
-        let resource = ApiResource { group, version, api_version, kind, plural };
-        let api: Api<DynamicObject> = Api::all_with(self.cluster.client.clone(), &resource);
+        let [group, version, kind, plural] = names;
+        let api = self.cluster.objects(&Resource::new(group, version, kind, plural), None);
         let found = self.cluster.list(&api).await.unwrap_or_default();
         found.iter().flat_map(|object| mirrors::of_object(&object.data, list)).collect()
     }

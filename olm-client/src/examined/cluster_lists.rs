@@ -7,14 +7,11 @@ use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
-};
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use kube::api::{Api, PostParams};
+use kube::api::Api;
 use olm_plan::Observed;
 use olm_types::labels::{CATALOG_SOURCE, MANAGED, OWNER};
 use serde::Serialize;
@@ -22,6 +19,7 @@ use serde_json::{Value, json};
 
 use super::pages::{FEW, MANY};
 use super::{Reading, slim};
+use crate::acts::rights::{self, Action};
 use crate::cluster::slim_metadata;
 
 /// The label of the program of ClusterServiceVersions.
@@ -66,22 +64,13 @@ impl Reading<'_> {
 
     /// Asks what the user may do, and notes what not.
     pub(super) async fn rights(&self, observed: &mut Observed) {
-        let all = || Some(EVERYTHING.to_owned());
-        let attributes = ResourceAttributes {
-            verb: all(),
-            group: all(),
-            resource: all(),
-            ..ResourceAttributes::default()
+        let everything = Action {
+            verb: EVERYTHING,
+            group: EVERYTHING.to_owned(),
+            resource: EVERYTHING.to_owned(),
+            namespace: None,
         };
-        let spec = SelfSubjectAccessReviewSpec {
-            resource_attributes: Some(attributes),
-            ..SelfSubjectAccessReviewSpec::default()
-        };
-        let asked = SelfSubjectAccessReview { spec, ..SelfSubjectAccessReview::default() };
-        let reviews: Api<SelfSubjectAccessReview> = Api::all(self.cluster.client.clone());
-        let read = self.cluster.answer(reviews.create(&PostParams::default(), &asked)).await;
-        let read = read.map(|review| {
-            let is_allowed = review.status.is_some_and(|status| status.allowed);
+        let read = rights::review(self.cluster, &everything).await.map(|is_allowed| {
             if is_allowed { Vec::new() } else { vec!["do everything in the cluster".to_owned()] }
         });
         observed.denied = self.noted(read, "selfsubjectaccessreviews", observed);

@@ -4,8 +4,8 @@
 
 mod cluster_lists;
 mod details;
-mod left;
 mod lists;
+mod orphaned_crds;
 mod packages;
 mod pages;
 mod slim;
@@ -16,7 +16,7 @@ use olm_plan::Observed;
 use olm_plan::doctor::{Report, examine, wanted};
 use olm_plan::observed::Plural;
 
-use crate::cluster::{Cluster, cause};
+use crate::cluster::{Cluster, cause, is_not_found};
 
 /// Requests that are under way at once.
 const AT_ONCE: usize = 16;
@@ -35,7 +35,7 @@ pub async fn examination(cluster: &Cluster, home: Option<&str>, before: bool) ->
     let wanted = wanted(&observed, &plans);
     reading.details(&wanted, &mut observed).await;
     reading.packages(&wanted, &mut observed).await;
-    reading.left(&wanted.left, &mut observed).await;
+    reading.orphaned_crds(&wanted.orphaned_crds, &mut observed).await;
     if before {
         reading.rights(&mut observed).await;
     }
@@ -61,8 +61,4 @@ impl Reading<'_> {
             T::default()
         })
     }
-}
-
-fn is_not_found(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.code == 404)
 }

@@ -4,7 +4,9 @@
 //! keeps the comparison that was made here, and says so.
 
 use futures::stream::{self, StreamExt};
-use kube::api::{Api, ApiResource, DynamicObject, PostParams};
+use kube::api::{DynamicObject, PostParams};
+use olm_effect::Resource;
+use olm_lifecycle::install_plan::execution::Served;
 use olm_plan::preview::{Action, Change, Known, Preview, Written};
 use olm_types::gvk::Gvk;
 use serde_json::{Value, json};
@@ -65,10 +67,7 @@ fn is_of(change: &Change, written: &Written) -> bool {
 async fn dry_run(cluster: &Cluster, one: &Written) -> Result<Value, String> {
     let Some(after) = &one.after else { return Err("it goes".to_owned()) };
     let resource = resource(cluster, after).await?;
-    let api: Api<DynamicObject> = match one.key.namespace.as_str() {
-        "" => Api::all_with(cluster.client.clone(), &resource),
-        namespace => Api::namespaced_with(cluster.client.clone(), namespace, &resource),
-    };
+    let api = cluster.objects(&resource, Some(&one.key.namespace));
     let object: DynamicObject =
         serde_json::from_value(sent(one, after)).map_err(|error| error.to_string())?;
     let parameters = PostParams { dry_run: true, ..PostParams::default() };
@@ -109,27 +108,14 @@ fn sent(one: &Written, after: &Value) -> Value {
     object
 }
 
-async fn resource(cluster: &Cluster, object: &Value) -> Result<ApiResource, String> {
+/// How objects of its kind are asked for.
+async fn resource(cluster: &Cluster, object: &Value) -> Result<Resource, String> {
     let text = |field: &str| object[field].as_str().unwrap_or_default();
     let kind = Gvk::from_api_version(text("apiVersion"), text("kind"));
-    let listed = match kind.group.as_str() {
-        "" => cluster.answer(cluster.client.list_core_api_resources(&kind.version)).await,
-        _ => {
-            let version = kind.api_version();
-            cluster.answer(cluster.client.list_api_group_resources(&version)).await
-        }
-    };
-    let listed = listed.map_err(|error| cause(&error))?;
-    let found =
-        listed.resources.iter().find(|one| one.kind == kind.kind && !one.name.contains('/'));
-    let found = found.ok_or_else(|| "the cluster has no such kind".to_owned())?;
-    Ok(ApiResource {
-        group: kind.group.clone(),
-        version: kind.version.clone(),
-        api_version: kind.api_version(),
-        kind: kind.kind.clone(),
-        plural: found.name.clone(),
-    })
+    match cluster.served(&kind).await.map_err(|error| cause(&error))? {
+        Served::Kind { resource, .. } => Ok(resource),
+        Served::NoKind | Served::NoGroup => Err("the cluster has no such kind".to_owned()),
+    }
 }
 
 #[cfg(test)]

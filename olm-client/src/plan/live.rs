@@ -2,15 +2,13 @@
 
 use anyhow::{Result, anyhow};
 use futures::stream::{self, StreamExt};
-use kube::api::{Api, ApiResource, DynamicObject};
+use kube::api::DynamicObject;
 use olm_effect::{Resource, Target};
-use olm_lifecycle::install_plan::execution::Served;
 use olm_plan::preview::{Asked, Key, Known, Need};
-use olm_types::gvk::Gvk;
 use olm_types::labels::{COPIED_FROM, OWNER};
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, TimedOut, cause};
+use crate::cluster::{Cluster, TimedOut, cause, is_not_found};
 
 /// Where the objects of a kind are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +120,8 @@ impl<'a> Reader<'a> {
     async fn copies(&mut self, known: &mut Known) -> Result<()> {
         let resource = resource_of(CSVS);
         let label = format!("{COPIED_FROM}={}", self.home);
-        let found = self.cluster.metadata(&self.api(&resource, None), Some(&label)).await;
+        let found =
+            self.cluster.metadata(&self.cluster.objects(&resource, None), Some(&label)).await;
         let found = found.map(|all| {
             all.iter()
                 .map(|metadata| {
@@ -163,7 +162,7 @@ impl<'a> Reader<'a> {
         match read {
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) if resource.kind == "Subscription" => return Err(error),
-            Err(error) if place == Place::Optional && is_absent(&error) => {}
+            Err(error) if place == Place::Optional && is_not_found(&error) => {}
             Err(error) if matches!(place, Place::Everywhere | Place::Originals) => {
                 let elsewhere =
                     format!("{} of other namespaces ({})", resource.plural, cause(&error));
@@ -212,7 +211,7 @@ impl<'a> Reader<'a> {
     pub async fn objects(&mut self, targets: Vec<Target>, known: &mut Known) -> Result<()> {
         let this = &*self;
         let read = targets.into_iter().map(|target| async move {
-            let api = this.api(&target.resource, target.namespace.as_deref());
+            let api = this.cluster.objects(&target.resource, target.namespace.as_deref());
             let found = this.cluster.answer(api.get_opt(&target.name)).await;
             (target, found)
         });
@@ -231,7 +230,7 @@ impl<'a> Reader<'a> {
         match need {
             Need::Object(target) => self.object(&target, known).await,
             Need::Kind(kind) => {
-                let served = self.served(&kind).await?;
+                let served = self.cluster.served(&kind).await?;
                 known.kinds.insert(kind, served);
                 Ok(())
             }
@@ -253,7 +252,7 @@ impl<'a> Reader<'a> {
     }
 
     async fn object(&mut self, target: &Target, known: &mut Known) -> Result<()> {
-        let api = self.api(&target.resource, target.namespace.as_deref());
+        let api = self.cluster.objects(&target.resource, target.namespace.as_deref());
         let found = self.cluster.answer(api.get_opt(&target.name)).await;
         self.keep_object(target, found, known)
     }
@@ -280,53 +279,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// How the API server serves a kind.
-    async fn served(&self, kind: &Gvk) -> Result<Served> {
-        let asked = match kind.group.as_str() {
-            "" => {
-                self.cluster
-                    .answer(self.cluster.client.list_core_api_resources(&kind.version))
-                    .await
-            }
-            _ => {
-                let version = kind.api_version();
-                self.cluster.answer(self.cluster.client.list_api_group_resources(&version)).await
-            }
-        };
-        match asked {
-            Ok(list) => {
-                let found = list
-                    .resources
-                    .iter()
-                    .find(|one| one.kind == kind.kind && !one.name.contains('/'));
-                Ok(found.map_or(Served::NoKind, |one| Served::Kind {
-                    resource: Resource::new(&kind.group, &kind.version, &kind.kind, &one.name),
-                    namespaced: one.namespaced,
-                }))
-            }
-            Err(error) => match error.downcast_ref::<kube::Error>() {
-                Some(kube::Error::Api(status)) if status.code == 404 => Ok(Served::NoGroup),
-                _ => Err(error),
-            },
-        }
-    }
-
-    fn api(&self, resource: &Resource, namespace: Option<&str>) -> Api<DynamicObject> {
-        let kind = ApiResource {
-            group: resource.group.clone(),
-            version: resource.version.clone(),
-            api_version: resource.api_version(),
-            kind: resource.kind.clone(),
-            plural: resource.plural.clone(),
-        };
-        match namespace {
-            Some(namespace) => Api::namespaced_with(self.cluster.client.clone(), namespace, &kind),
-            None => Api::all_with(self.cluster.client.clone(), &kind),
-        }
-    }
-
     async fn list(&self, resource: &Resource, namespace: Option<&str>) -> Result<Vec<Value>> {
-        let found = self.cluster.list(&self.api(resource, namespace)).await?;
+        let found = self.cluster.list(&self.cluster.objects(resource, namespace)).await?;
         found.into_iter().map(|object| typed(object, resource)).collect()
     }
 
@@ -334,7 +288,7 @@ impl<'a> Reader<'a> {
     /// is.
     async fn list_in_any_version(&self, resource: &Resource) -> Result<Vec<Value>> {
         let absent = match self.list(resource, None).await {
-            Err(error) if is_absent(&error) => error,
+            Err(error) if is_not_found(&error) => error,
             listed => return listed,
         };
         let groups = self.cluster.answer(self.cluster.client.list_api_groups()).await?;
@@ -343,7 +297,7 @@ impl<'a> Reader<'a> {
             let Resource { group, kind, plural, .. } = resource;
             let other = Resource::new(group, &served.version, kind, plural);
             match self.list(&other, None).await {
-                Err(error) if is_absent(&error) => {}
+                Err(error) if is_not_found(&error) => {}
                 listed => return listed,
             }
         }
@@ -351,7 +305,8 @@ impl<'a> Reader<'a> {
     }
 
     async fn labelled(&self, resource: &Resource, label: &str) -> Result<Vec<Value>> {
-        let found = self.cluster.labelled_list(&self.api(resource, None), label).await?;
+        let found =
+            self.cluster.labelled_list(&self.cluster.objects(resource, None), label).await?;
         found.into_iter().map(|object| typed(object, resource)).collect()
     }
 
@@ -375,9 +330,4 @@ fn typed(object: DynamicObject, resource: &Resource) -> Result<Value> {
     value["apiVersion"] = resource.api_version().into();
     value["kind"] = resource.kind.as_str().into();
     Ok(value)
-}
-
-/// Whether a kind is not served.
-fn is_absent(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.code == 404)
 }

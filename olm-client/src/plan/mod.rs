@@ -2,18 +2,20 @@
 
 mod checked;
 mod live;
-mod state;
 
-use anyhow::{Result, anyhow, bail};
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow, bail};
 use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
+use olm_types::document::{self, Budget, Meter};
+use serde_json::Value;
 
 use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::Cluster;
 use crate::contents::Contents;
 use crate::notices::Notices;
 use crate::reading::Reading;
-
-pub use state::read as read_state;
 
 /// More rounds of reading than any preview needs: each InstallPlan of an upgrade takes a few.
 const MOST_ROUNDS: usize = 400;
@@ -68,6 +70,29 @@ pub async fn offline(
         change.not_checked = Some("there is none".to_owned());
     }
     Ok(preview.hashed())
+}
+
+/// A state: all objects of files, as kubectl prints them. Each file holds objects, lists of them, or several
+/// documents of these.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn read_state(files: &[PathBuf]) -> Result<Known> {
+    let mut known = Known { is_everything: true, ..Known::default() };
+    for file in files {
+        let cannot_read = || format!("cannot read {}", file.display());
+        let text = fs::read(file).with_context(cannot_read)?;
+        let documents = document::all(&text, &mut Meter::in_all(Budget::CATALOG))
+            .map_err(|(number, error)| anyhow!("document {number}: {error}"))
+            .with_context(cannot_read)?;
+        for mut document in documents {
+            match document.get_mut("items").map(Value::take) {
+                Some(Value::Array(items)) => items.into_iter().for_each(|item| known.add(item)),
+                _ => known.add(document),
+            }
+        }
+    }
+    Ok(known)
 }
 
 /// Reads what the preview needs until it is complete.

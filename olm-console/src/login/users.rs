@@ -10,7 +10,7 @@ use kube::api::{Api, PostParams};
 use kube::client::Body;
 use kube::config::AuthInfo;
 use kube::{Client, Config};
-use olm_client::catalogs::{Cache, Permits, Way};
+use olm_client::catalogs::{Cache, ReadAccess, Route};
 use olm_client::{Cluster, Notices};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const ASKED: usize = 8;
 
 /// Pages that hold the contents of catalogs at once, of all users.
-const TURNS: usize = 1;
+const READERS: usize = 1;
 
 /// The namespace that a page without one shows.
 const NAMESPACE: &str = "default";
@@ -54,7 +54,7 @@ pub(super) struct ApiServer {
     /// Without any credentials.
     config: Config,
     asked: Semaphore,
-    turns: Arc<Semaphore>,
+    readers: Arc<Semaphore>,
 }
 
 impl User {
@@ -69,8 +69,8 @@ impl ApiServer {
     pub(super) fn new(config: Config) -> Self {
         let mut config = config;
         config.auth_info = AuthInfo::default();
-        let (asked, turns) = (Semaphore::new(ASKED), Arc::new(Semaphore::new(TURNS)));
-        Self { config, asked, turns }
+        let (asked, readers) = (Semaphore::new(ASKED), Arc::new(Semaphore::new(READERS)));
+        Self { config, asked, readers }
     }
 
     /// A client without credentials.
@@ -91,7 +91,7 @@ impl ApiServer {
             cache: Cache::default(),
             timeout: Some(TIMEOUT),
             notices: Notices::new(|_| {}),
-            way: Way::Service(Arc::new(Permits::new(self.turns.clone()))),
+            route: Route::Service(Arc::new(ReadAccess::new(self.readers.clone()))),
         }
     }
 

@@ -37,8 +37,8 @@ pub(super) struct Submit {
     pub(super) why_not: Vec<String>,
 }
 
-/// A way to a page that changes something, or why there is none.
-pub(super) struct Offer {
+/// A link to a page that changes something, or why there is none.
+pub(super) struct ActionLink {
     pub(super) id: &'static str,
     pub(super) text: &'static str,
     pub(super) url: String,
@@ -88,7 +88,7 @@ pub(super) fn parts(refusal: Option<Refusal>) -> (StatusCode, Option<Failure>) {
 
 /// What would happen in the namespace of the page.
 pub(super) async fn preview(visit: &Visit<'_>, wanted: Wanted) -> anyhow::Result<Preview> {
-    let reading = &visit.desk.console.reading;
+    let reading = &visit.context.console.reading;
     let settings = visit.cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
     let namespace = visit.home().to_owned();
     let asked = Asked { namespace, settings, now: Timestamp::now(), wanted };

@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::act::{self, Refusal, Submit, TRYING, WRITING};
 use super::frame::{Frame, Problem, html};
+use super::shown::documents;
 use super::{Page, Visit, given};
 use crate::failure::Failure;
 use crate::form::Bad;
-use crate::yaml;
 
 #[derive(Template)]
 #[template(path = "create.html")]
@@ -96,7 +96,7 @@ async fn page(
     let (code, refusal) = act::parts(refusal);
     let all = examples(csv);
     let number: usize = given(&visit.params.example).and_then(|one| one.parse().ok()).unwrap_or(0);
-    let example = all.get(number).map(|one| yaml::documents(std::slice::from_ref(one)));
+    let example = all.get(number).map(|one| documents(std::slice::from_ref(one)));
     // What was typed is kept.
     let object = visit.params.posted.object.clone().or(example).unwrap_or_default();
     let why_not = in_the_way(visit, csv, &object).await;

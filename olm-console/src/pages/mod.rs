@@ -80,7 +80,7 @@ pub(crate) enum Page {
 }
 
 /// What pages are read with.
-pub(crate) struct Desk {
+pub(crate) struct PageContext {
     console: Console,
     live: Live,
     listing: RefCell<Option<Kept>>,
@@ -97,7 +97,7 @@ struct Kept {
 
 /// One page that is read.
 struct Visit<'a> {
-    desk: &'a Desk,
+    context: &'a PageContext,
     session: u64,
     leaves: bool,
     cluster: Cluster,
@@ -107,7 +107,7 @@ struct Visit<'a> {
     notes: Arc<Mutex<Vec<String>>>,
 }
 
-impl Desk {
+impl PageContext {
     /// Nothing is read yet.
     pub(crate) fn new(console: Console, live: Live) -> Self {
         let reports = remove::Reports::default();
@@ -117,7 +117,7 @@ impl Desk {
 
 /// Reads a page. It always ends with an answer.
 pub(crate) async fn read(
-    desk: &Desk,
+    context: &PageContext,
     identity: &Identity,
     page: Page,
     params: &Params,
@@ -125,10 +125,10 @@ pub(crate) async fn read(
     let home = given(&params.namespace).unwrap_or(&identity.cluster.namespace);
     if !is_namespace(home) {
         let failure = Failure::other("A namespace has letters, digits and dashes.");
-        let page = failed(desk, identity, page, params, failure);
+        let page = failed(context, identity, page, params, failure);
         return (StatusCode::BAD_REQUEST, page).into_response();
     }
-    let seen = desk.live.digest(identity.session, page, home);
+    let seen = context.live.digest(identity.session, page, home);
     let notes = Arc::new(Mutex::new(Vec::new()));
     let kept = notes.clone();
     let notices = Notices::new(move |line| {
@@ -140,7 +140,7 @@ pub(crate) async fn read(
         ..identity.cluster.clone()
     };
     let (session, leaves) = (identity.session, identity.has_logged_in());
-    let visit = Visit { desk, session, leaves, cluster, params, seen, notes };
+    let visit = Visit { context, session, leaves, cluster, params, seen, notes };
     match page {
         Page::Catalog => catalog::read(&visit).await,
         Page::Package => package::read(&visit).await,
@@ -158,7 +158,7 @@ pub(crate) async fn read(
 
 /// A page in place of one that could not be read. It is live as that one is, so that it is read again.
 pub(crate) fn failed(
-    desk: &Desk,
+    context: &PageContext,
     identity: &Identity,
     page: Page,
     params: &Params,
@@ -167,7 +167,7 @@ pub(crate) fn failed(
     let cluster = &identity.cluster;
     let home = given(&params.namespace).filter(|home| is_namespace(home));
     let home = home.unwrap_or(&cluster.namespace);
-    let command = Words::new(&desk.console.flags, home).word("doctor");
+    let command = Words::new(&context.console.flags, home).word("doctor");
     let frame = Frame {
         title: "Not shown".to_owned(),
         here: page,
@@ -188,7 +188,7 @@ impl Visit<'_> {
     }
 
     fn command(&self) -> Words {
-        Words::new(&self.desk.console.flags, self.home())
+        Words::new(&self.context.console.flags, self.home())
     }
 
     /// What stands around a page; it is made last, as it has what was said while reading.
@@ -215,15 +215,15 @@ impl Visit<'_> {
             kept.read.elapsed() < KEPT && kept.session == self.session && kept.home == self.home()
         };
         let kept =
-            self.desk.listing.borrow().as_ref().filter(fresh).map(|kept| kept.listing.clone());
+            self.context.listing.borrow().as_ref().filter(fresh).map(|kept| kept.listing.clone());
         if let Some(listing) = kept {
             return Ok(listing);
         }
-        let sources = &self.desk.console.reading.sources;
+        let sources = &self.context.console.reading.sources;
         let listing = Rc::new(Listing::of_cluster(&self.cluster, sources, None).await?);
         let (read, home) = (Instant::now(), self.home().to_owned());
         let kept = Kept { read, session: self.session, home, listing: listing.clone() };
-        *self.desk.listing.borrow_mut() = Some(kept);
+        *self.context.listing.borrow_mut() = Some(kept);
         Ok(listing)
     }
 }

@@ -9,7 +9,7 @@ use olm_plan::tree::{Node, tree};
 use olm_plan::why::{Need, NeededBy};
 use olm_types::api::ClusterServiceVersion;
 
-use super::act::{self, Offer};
+use super::act::{self, ActionLink};
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
@@ -26,10 +26,10 @@ struct Operator {
     frame: Frame,
     root: Branch,
     package: String,
-    offers: Vec<Offer>,
+    links: Vec<ActionLink>,
     events: Vec<Happened>,
     no_events: Option<Failure>,
-    why: Option<Answer>,
+    why: Option<Explanation>,
     no_why: Option<Failure>,
 }
 
@@ -44,7 +44,7 @@ struct Branch {
 }
 
 /// Why it is there, and why there is no newer one.
-struct Answer {
+struct Explanation {
     verdict: &'static str,
     lists: Vec<(&'static str, Vec<String>)>,
     unread: Vec<String>,
@@ -70,14 +70,14 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
             return html(&Problem { frame, failure: Failure::of(&error) });
         }
     };
-    let sources = &visit.desk.console.reading.sources;
+    let sources = &visit.context.console.reading.sources;
     let answered = reasons(&visit.cluster, visit.home(), name, sources).await;
-    let (why, no_why) = parts(answered.map(answer));
+    let (why, no_why) = parts(answered.map(explanation));
     let (events, no_events) = parts(happened.map(newest));
     let home = Some(visit.home());
     html(&Operator {
         package: url("/package", &[("namespace", home), ("name", Some(&package))]),
-        offers: offers(visit, name, csv.as_ref()).await,
+        links: links(visit, name, csv.as_ref()).await,
         frame: visit.frame(Page::Operator, name, &command),
         root,
         events: events.unwrap_or_default(),
@@ -88,25 +88,30 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
 }
 
 /// What may be done with it, and why something may not.
-async fn offers(visit: &Visit<'_>, name: &str, csv: Option<&ClusterServiceVersion>) -> Vec<Offer> {
+async fn links(
+    visit: &Visit<'_>,
+    name: &str,
+    csv: Option<&ClusterServiceVersion>,
+) -> Vec<ActionLink> {
     let home = visit.home();
     let may = May::read(&visit.cluster, home).await;
     let olm = |verb: &'static str, resource: &str| Action::of_olm(verb, resource, home);
     let deletes = [olm("delete", "subscriptions"), olm("delete", "clusterserviceversions")];
-    let offer = |id: &'static str, text: &'static str, path: &str, why_not: Vec<String>| Offer {
-        id,
-        text,
-        url: url(path, &[("namespace", Some(home)), ("name", Some(name))]),
-        why_not,
-    };
+    let link =
+        |id: &'static str, text: &'static str, path: &str, why_not: Vec<String>| ActionLink {
+            id,
+            text,
+            url: url(path, &[("namespace", Some(home)), ("name", Some(name))]),
+            why_not,
+        };
     let upgrades = act::not_allowed(&may, &[olm("patch", "installplans")]).await;
     let removes = act::not_allowed(&may, &deletes).await;
     let creates = creations(&may, home, csv).await;
     vec![
-        offer("act-plan", "Its plan", "/plan", Vec::new()),
-        offer("act-upgrade", "Upgrade", "/upgrade", upgrades),
-        offer("act-remove", "Remove", "/remove", removes),
-        offer("act-create", "Create a custom resource", "/create", creates),
+        link("act-plan", "Its plan", "/plan", Vec::new()),
+        link("act-upgrade", "Upgrade", "/upgrade", upgrades),
+        link("act-remove", "Remove", "/remove", removes),
+        link("act-create", "Create a custom resource", "/create", creates),
     ]
 }
 
@@ -151,7 +156,7 @@ fn branch(node: Node) -> Branch {
     }
 }
 
-fn answer(found: Reasons) -> Answer {
+fn explanation(found: Reasons) -> Explanation {
     let Reasons { why, unread } = found;
     let lists = vec![
         ("Needed by", why.needed_by.iter().map(NeededBy::line).collect()),
@@ -163,5 +168,5 @@ fn answer(found: Reasons) -> Answer {
         ("OLM says", why.says),
     ];
     let lists = lists.into_iter().filter(|(_, lines)| !lines.is_empty()).collect();
-    Answer { verdict: why.verdict.sentence(), lists, unread }
+    Explanation { verdict: why.verdict.sentence(), lists, unread }
 }

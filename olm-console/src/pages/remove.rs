@@ -94,7 +94,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let operator = given(&visit.params.name).unwrap_or_default();
     if !visit.params.is_posted() {
         let report = given(&visit.params.report);
-        let report = report.and_then(|name| visit.desk.reports.find(visit.session, name));
+        let report = report.and_then(|name| visit.context.reports.find(visit.session, name));
         return match report {
             Some(report) => reported(visit, operator, &report),
             None => page(visit, operator, None).await,
@@ -106,7 +106,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     };
     match removed(visit, operator, operands, hash).await {
         Ok(report) => {
-            let kept = visit.desk.reports.keep(visit.session, report);
+            let kept = visit.context.reports.keep(visit.session, report);
             let home = Some(visit.home());
             let of = [("namespace", home), ("name", Some(operator)), ("report", kept.as_deref())];
             Redirect::to(&url("/remove", &of)).into_response()

@@ -3,8 +3,7 @@
 use olm_plan::preview::change::Field;
 use olm_plan::preview::permissions::right;
 use olm_plan::preview::{Change, CrdVerdict, Preview};
-
-use crate::yaml;
+use serde_json::Value;
 
 /// Fields of one object that are shown.
 const FIELDS: usize = 12;
@@ -44,7 +43,7 @@ pub(super) fn shown(preview: Preview) -> Shown {
     let lists = vec![
         ("Problems", preview.problems.clone()),
         ("The same approval approves", preview.also_approved.clone()),
-        ("Nothing for", preview.refused.iter().map(reason).collect()),
+        ("Refused", preview.refused.iter().map(reason).collect()),
         ("Held back", preview.blocked.iter().map(reason).collect()),
         ("Reaches beyond the operator", rights.reaches.iter().cloned().collect()),
         ("Rights gained; those with ! reach further than they look", gained),
@@ -62,9 +61,17 @@ pub(super) fn shown(preview: Preview) -> Shown {
         lists: lists.map(|(title, lines)| (title, bounded(lines))).collect(),
         objects,
         more: preview.changes.len().saturating_sub(OBJECTS),
-        manifests: yaml::documents(&preview.manifests),
+        manifests: documents(&preview.manifests),
         preview,
     }
+}
+
+/// Objects as YAML, the documents of one text: to be copied, or to be changed.
+pub(super) fn documents(objects: &[Value]) -> String {
+    let texts = objects
+        .iter()
+        .map(|object| yaml_serde::to_string(object).unwrap_or_else(|_| format!("{object:#}\n")));
+    texts.collect::<Vec<_>>().join("---\n")
 }
 
 fn bounded(mut lines: Vec<String>) -> Vec<String> {
@@ -90,6 +97,7 @@ fn object(change: &Change) -> Object {
 #[cfg(test)]
 mod tests {
     use olm_plan::preview::result::Images;
+    use serde_json::json;
 
     use super::*;
 
@@ -102,5 +110,12 @@ mod tests {
         let [(title, lines)] = found.lists.as_slice() else { panic!("{:?}", found.lists) };
         assert_eq!((*title, lines.len()), ("New images", LINES + 1));
         assert_eq!(lines.last().map(String::as_str), Some("and 2 more"));
+    }
+
+    #[test]
+    fn objects_are_documents() {
+        let text = documents(&[json!({"kind": "A"}), json!({"kind": "B"})]);
+        assert_eq!(text, "kind: A\n---\nkind: B\n");
+        assert_eq!(documents(&[]), "");
     }
 }

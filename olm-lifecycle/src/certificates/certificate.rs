@@ -4,7 +4,7 @@
 //! of what is read is bounded.
 
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
+use olm_types::hash::sha256_hex;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 use x509_parser::pem::Pem;
@@ -90,7 +90,7 @@ impl Certificate {
 
 /// SHA-256 of an authority's PEM text in hexadecimal digits, as the annotation `olmcahash` has it.
 pub(crate) fn authority_hash(pem: &[u8]) -> String {
-    Sha256::digest(pem).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256_hex(pem)
 }
 
 /// The certificates of a PEM text as DER, in their order.

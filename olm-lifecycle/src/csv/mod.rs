@@ -18,7 +18,6 @@ mod installation;
 mod observed;
 mod pass;
 mod requirements;
-mod resources;
 mod serving;
 pub mod stages;
 mod status;

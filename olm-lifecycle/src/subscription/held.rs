@@ -54,7 +54,7 @@ pub(super) fn state(
             SubscriptionState::AtLatestKnown
         }
         SubscriptionState::AtLatestKnown
-            if !is_held && upgraded(status).is_some() && is_to_come(plan) =>
+            if !is_held && upgraded(status).is_some() && plan.has_open_steps() =>
         {
             SubscriptionState::UpgradePending
         }
@@ -72,16 +72,6 @@ fn upgraded(status: &SubscriptionStatus) -> Option<&str> {
     let installed = status.installed_csv.as_deref().filter(|csv| !csv.is_empty())?;
     let current = status.current_csv.as_deref().filter(|csv| !csv.is_empty())?;
     (installed != current).then_some(installed)
-}
-
-fn is_to_come(plan: &InstallPlan) -> bool {
-    match plan.phase() {
-        InstallPlanPhase::RequiresApproval | InstallPlanPhase::Installing => true,
-        InstallPlanPhase::None
-        | InstallPlanPhase::Planning
-        | InstallPlanPhase::Complete
-        | InstallPlanPhase::Failed => false,
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use olm_types::api::{
     ClusterServiceVersion, InstallPlan, InstallPlanCondition, InstallPlanStatus, Step,
 };
 use olm_types::conditions::install_plan::STEPS_ATTESTED;
+use olm_types::hash::hex;
 use olm_types::reasons::install_plan::RESOLVED;
 use serde::Serialize;
 
@@ -89,7 +90,7 @@ impl Attestor {
     fn mark(&self, payload: &impl Serialize) -> Option<String> {
         let message = serde_json::to_vec(payload).ok()?;
         let code = mac::code(self.0.as_deref()?, &message);
-        Some(code.iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(hex(&code))
     }
 
     fn is_good(&self, shown: Option<&str>, payload: &impl Serialize) -> bool {

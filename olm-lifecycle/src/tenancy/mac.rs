@@ -21,12 +21,10 @@ fn authenticator(key: &[u8]) -> Option<Hmac<Sha256>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use olm_types::hash::hex;
     use rstest::rstest;
 
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
+    use super::*;
 
     /// Cases 1, 2 and 6 of RFC 4231.
     #[rstest]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use olm_types::annotations::CA_HASH;
 use olm_types::api::ClusterServiceVersion;
+use olm_types::hash::sha256_hex;
 use olm_types::labels::{OWNER, OWNER_NAMESPACE};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::server::{CALLED, servers};
 use super::view::{label, text};
@@ -75,7 +75,7 @@ fn is_untrusted(object: &Value, authorities: &BTreeMap<(&str, &str), &str>) -> b
 /// The hashes of the authorities in a bundle; there are several while certificates are rotated.
 fn authorities_of(bundle: &str) -> impl Iterator<Item = String> {
     let all = std::iter::once(bundle).chain(bundle.split_inclusive(END));
-    all.map(|pem| Sha256::digest(pem.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect())
+    all.map(sha256_hex)
 }
 
 #[cfg(test)]

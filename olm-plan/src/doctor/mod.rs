@@ -12,14 +12,13 @@ mod csvs;
 mod document;
 mod fix;
 mod groups;
-mod leftovers;
 mod names;
 mod nearest;
+mod objects;
 mod plans;
 mod preconditions;
 mod reading;
 mod server;
-mod sizes;
 mod subscriptions;
 mod view;
 

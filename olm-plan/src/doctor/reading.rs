@@ -40,8 +40,8 @@ pub struct Wanted {
     pub visible_packages: BTreeSet<String>,
     /// Namespaces for which the APIs of all packages matter, too.
     pub providers: BTreeSet<String>,
-    /// CRDs of operators that are gone.
-    pub left: BTreeSet<String>,
+    /// CRDs that CSVs have brought of which none is there any more.
+    pub orphaned_crds: BTreeSet<String>,
 }
 
 /// What the lists say has to be read. `plans` are the metadata of the InstallPlans.
@@ -78,7 +78,7 @@ pub fn wanted(observed: &Observed, plans: &[ObjectMeta]) -> Wanted {
         }
     }
     wanted.plans.extend(unowned(observed, plans));
-    wanted.left = left(observed);
+    wanted.orphaned_crds = orphaned_crds(observed);
     wanted
 }
 
@@ -126,7 +126,7 @@ fn unowned<'a>(
 
 /// CRDs that were installed with CSVs of which none is left. In one namespace these are those whose CSVs
 /// were all there.
-fn left(observed: &Observed) -> BTreeSet<String> {
+fn orphaned_crds(observed: &Observed) -> BTreeSet<String> {
     let csvs: BTreeSet<(&str, &str)> =
         observed.own_csvs().map(|csv| (namespace(&csv.metadata), name(&csv.metadata))).collect();
     let owned: BTreeSet<&str> = observed
@@ -201,7 +201,7 @@ mod tests {
             ("workloads", &found.workloads),
             ("visible packages", &found.visible_packages),
             ("providers", &found.providers),
-            ("left", &found.left),
+            ("orphaned CRDs", &found.orphaned_crds),
         ];
         let named: Vec<&str> =
             parts.iter().filter(|(_, it)| !it.is_empty()).map(|(name, _)| *name).collect();
@@ -222,7 +222,7 @@ mod tests {
     #[case::gone("pots.a.io", "ns/pot.v1", None, true)]
     #[case::of_another_namespace("pots.a.io", "other/pot.v1", Some("ns"), false)]
     #[case::malformed("pots.a.io", "pot.v1", None, false)]
-    fn a_crd_is_left_when_all_its_csvs_are_gone(
+    fn a_crd_is_orphaned_when_all_its_csvs_are_gone(
         #[case] crd: &str,
         #[case] record: &str,
         #[case] home: Option<&str>,
@@ -232,6 +232,6 @@ mod tests {
         let mut observed = observed(json!({}), "Succeeded");
         observed.home = home.map(str::to_owned);
         observed.crds = vec![meta(json!({"name": crd, "annotations": {key: record}}))];
-        assert_eq!(left(&observed).contains(crd), expected);
+        assert_eq!(orphaned_crds(&observed).contains(crd), expected);
     }
 }

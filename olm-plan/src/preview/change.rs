@@ -1,11 +1,11 @@
 //! Objects before and after: what is created, changed, made anew and deleted, field by field.
 
 use olm_types::annotations::PROPERTIES;
+use olm_types::hash::sha256_hex;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use super::counted::forget_annotation;
+use super::comparable::forget_annotation;
 use super::known::Key;
 
 /// Fields of metadata that an API server keeps, and that say nothing about a change.
@@ -156,12 +156,7 @@ impl Change {
 fn contents(object: &Value) -> String {
     let mut object = as_written(object);
     forget_annotation(&mut object, PROPERTIES);
-    sha256(&object.to_string())
-}
-
-/// SHA-256 of a text, as hex digits.
-pub(super) fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256_hex(object.to_string())
 }
 
 /// An object without what an API server keeps.

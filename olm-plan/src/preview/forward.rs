@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use olm_lifecycle::install_plan::execution::copy_in_the_way;
 use olm_lifecycle::subscription::holding;
-use olm_resolver::{Refusal, ResolveError};
+use olm_resolver::Refusal;
 use olm_types::api::{Approval, ClusterServiceVersion, OperatorGroup, Subscription};
 use olm_types::bundle::Universe;
 use olm_types::labels::COPIED_FROM;
@@ -15,7 +15,7 @@ use super::hop::{self, Reconciled};
 use super::prepare::{follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::{Bundle, Preview};
 use super::world::World;
-use super::{Asked, NoPreview, Wanted, brought, finish};
+use super::{Asked, NoPreview, Wanted, finish, plan_objects};
 
 /// More InstallPlans than this are not previewed.
 const MOST_HOPS: usize = 100;
@@ -28,7 +28,7 @@ pub(super) fn preview(
 ) -> Result<Preview, NoPreview> {
     let home = asked.namespace.as_str();
     let csvs_before = own_csvs(world, home);
-    brought::ask(world, home);
+    plan_objects::ask(world, home);
     forget_pending(world, home);
     let (action, name, to) = match &asked.wanted {
         Wanted::Install(install) => ("install", subscribe(world, home, install, universe)?, None),
@@ -140,15 +140,11 @@ fn is_at(world: &World<'_>, namespace: &str, name: &str, to: &str) -> bool {
 }
 
 fn reasons(reconciled: &Reconciled) -> BTreeMap<String, String> {
-    let reason = |refusal: &Refusal| match &refusal.error {
-        ResolveError::NotSatisfiable(explanation) => explanation.summary(),
-        error => error.to_string(),
-    };
     let named = |refusal: &Refusal| match refusal.subscriptions.as_slice() {
         [] => refusal.csvs.join(", "),
         names => names.join(", "),
     };
-    reconciled.refusals.iter().map(|refusal| (named(refusal), reason(refusal))).collect()
+    reconciled.refusals.iter().map(|refusal| (named(refusal), refusal.error.summary())).collect()
 }
 
 /// The CSVs of a namespace that are not copies.

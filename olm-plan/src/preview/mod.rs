@@ -5,10 +5,9 @@
 //! there. What is not known yet is asked for all at once ([`Need`]); whoever reads it calls again.
 
 mod baseline;
-mod brought;
 pub mod change;
+pub mod comparable;
 mod copies;
-pub mod counted;
 mod finish;
 mod forward;
 pub mod grants;
@@ -18,6 +17,7 @@ pub mod known;
 mod mode;
 mod operator;
 pub mod permissions;
+mod plan_objects;
 mod prepare;
 mod removal;
 pub mod result;

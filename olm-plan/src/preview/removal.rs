@@ -15,7 +15,7 @@ use super::operator::{Work, converge};
 use super::prepare::{olm_key, subscription};
 use super::result::{CrdVerdict, Preview};
 use super::world::World;
-use super::{Asked, NoPreview, baseline, brought};
+use super::{Asked, NoPreview, baseline, plan_objects};
 use crate::observed::name;
 
 /// The preview of a removal.
@@ -25,7 +25,7 @@ pub(super) fn preview(
     world: &mut World<'_>,
 ) -> Result<Preview, NoPreview> {
     let home = asked.namespace.as_str();
-    brought::ask(world, home);
+    plan_objects::ask(world, home);
     let before = own_csvs(world, home);
     let found = subscription(world, home, operator)?;
     let status = found.status.clone().unwrap_or_default();

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use olm_types::api::Step;
+use olm_types::hash::sha256_hex;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::change::{Action, Change, Written, sha256};
-use super::counted::counted;
+use super::change::{Action, Change, Written};
+use super::comparable::comparable;
 use super::permissions::Rights;
 
 /// A bundle that would be installed.
@@ -60,9 +61,9 @@ impl Hop {
     }
 
     /// What counts of each manifest: the hash is the same before and after the InstallPlan is made.
-    fn counted(&self) -> Vec<Value> {
+    fn comparable(&self) -> Vec<Value> {
         let text = |manifest: &String| Value::String(manifest.clone());
-        self.manifests.iter().map(|one| counted(one).unwrap_or_else(|| text(one))).collect()
+        self.manifests.iter().map(|one| comparable(one).unwrap_or_else(|| text(one))).collect()
     }
 }
 
@@ -176,8 +177,8 @@ impl Preview {
     #[must_use]
     pub fn hashed(mut self) -> Self {
         self.plan_hash.clear();
-        let manifests: Vec<Vec<Value>> = self.hops.iter().map(Hop::counted).collect();
-        self.plan_hash = sha256(&serde_json::json!([self, manifests]).to_string());
+        let manifests: Vec<Vec<Value>> = self.hops.iter().map(Hop::comparable).collect();
+        self.plan_hash = sha256_hex(serde_json::json!([self, manifests]).to_string());
         self
     }
 

@@ -28,6 +28,30 @@ impl InstallPlan {
     pub fn waits_for_approval(&self) -> bool {
         self.phase() == InstallPlanPhase::RequiresApproval && !self.spec.approved
     }
+
+    /// Whether its steps are known and are still to be executed, once it is approved.
+    #[must_use]
+    pub fn has_open_steps(&self) -> bool {
+        match self.phase() {
+            InstallPlanPhase::RequiresApproval | InstallPlanPhase::Installing => true,
+            InstallPlanPhase::None
+            | InstallPlanPhase::Planning
+            | InstallPlanPhase::Complete
+            | InstallPlanPhase::Failed => false,
+        }
+    }
+
+    /// Whether nothing of it is executed any more.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        match self.phase() {
+            InstallPlanPhase::Complete | InstallPlanPhase::Failed => true,
+            InstallPlanPhase::None
+            | InstallPlanPhase::Planning
+            | InstallPlanPhase::RequiresApproval
+            | InstallPlanPhase::Installing => false,
+        }
+    }
 }
 
 text_enum! {

@@ -33,6 +33,16 @@ pub fn deep_hash(go_json: &str) -> String {
     base62_sha224(format!("{go_json}\n").as_bytes())
 }
 
+/// SHA-256 in hexadecimal digits: 64 of them, in lower case.
+pub fn sha256_hex(bytes: impl AsRef<[u8]>) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes in hexadecimal digits: two for each, in lower case.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// `base-hash`, the base cut so that the name has at most 63 bytes.
 ///
 /// As in OLM, the dash is forgotten when the parts have exactly 63 bytes: that name has 64. A base
@@ -50,7 +60,7 @@ pub fn generate_name(base: &str, hash: &str) -> String {
 
 /// Name of the objects that unpack a bundle image: hex SHA-256 of the reference, last digit dropped.
 pub fn unpack_name(image: &str) -> String {
-    let mut name = hex(&Sha256::digest(image.as_bytes()));
+    let mut name = sha256_hex(image);
     name.truncate(NAME_LIMIT);
     name
 }
@@ -79,10 +89,6 @@ fn base62(number: &[u8]) -> String {
         digits.extend(BASE62.get(remainder));
     }
     digits.iter().rev().map(|digit| char::from(*digit)).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn fnv1a(bytes: &[u8]) -> u64 {

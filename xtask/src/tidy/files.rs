@@ -58,7 +58,7 @@ const READERS: [&str; 13] = [
     "olm-kit/src/aggregated/table.rs",
     // What is printed as YAML; nothing is read there.
     "kubectl-olm/src/output/mod.rs",
-    "olm-console/src/yaml.rs",
+    "olm-console/src/pages/shown.rs",
     // Our own log lines, and a scripted API server of tests.
     "olm-kit/src/logging",
     "olm-kit/src/scripted.rs",

@@ -163,10 +163,7 @@ fn refused(refusal: &Refusal) -> Refused {
 }
 
 fn orphaned(refusal: &Refusal) -> impl Iterator<Item = (String, String)> {
-    let why = match &refusal.error {
-        ResolveError::NotSatisfiable(explanation) => explanation.summary(),
-        error => error.to_string(),
-    };
+    let why = refusal.error.summary();
     refusal.csvs.iter().map(move |csv| (csv.clone(), why.clone()))
 }
 

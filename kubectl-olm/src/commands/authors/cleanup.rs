@@ -17,7 +17,7 @@ use super::super::plan::{outcome, show, verdict};
 use super::super::uninstall::{delete, deleted_csvs, gone};
 use super::objects::INJECTED;
 use crate::Outcome;
-use crate::args::{CleaningUp, DryRun, Operands};
+use crate::args::{CleanupArgs, DryRun, Operands};
 use crate::output::Output;
 use crate::plan::in_cluster;
 
@@ -32,7 +32,7 @@ struct Beside {
 pub async fn run(
     cluster: &Cluster,
     all: bool,
-    asked: &CleaningUp,
+    asked: &CleanupArgs,
     output: Output,
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
@@ -88,7 +88,7 @@ async fn catalog(cluster: &Cluster, home: &str, package: &str) -> Result<(String
 async fn catalog_alone(
     cluster: &Cluster,
     home: &str,
-    asked: &CleaningUp,
+    asked: &CleanupArgs,
     catalog: &str,
     output: Output,
 ) -> Result<Outcome> {
@@ -131,7 +131,7 @@ fn of_catalog(home: &str, package: &str, catalog: &str) -> Preview {
 async fn beside(
     cluster: &Cluster,
     home: &str,
-    asked: &CleaningUp,
+    asked: &CleanupArgs,
     preview: &Preview,
     catalog: String,
 ) -> Result<Beside> {
@@ -168,7 +168,7 @@ impl Beside {
 async fn remove(
     cluster: &Cluster,
     home: &str,
-    asked: &CleaningUp,
+    asked: &CleanupArgs,
     preview: &Preview,
     beside: &Beside,
 ) -> Result<()> {

@@ -19,12 +19,11 @@ use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::act::{LOOK, MANAGER, NotInTime, agreed, with_findings};
-use super::create::create;
+use super::act::{LOOK, MANAGER, NotInTime, agreed, create, with_findings};
 use super::follow::Follow;
 use super::plan::{outcome, show, verdict};
 use crate::Outcome;
-use crate::args::{Acting, DryRun, Operands, Run, Running};
+use crate::args::{DryRun, Operands, Run, RunArgs, WriteArgs};
 use crate::output::Output;
 use crate::plan::in_cluster;
 use bundle::AuthorBundle;
@@ -36,7 +35,7 @@ pub use cleanup::run as clean_up;
 const SERVES: &str = "quay.io/operator-framework/opm:latest";
 
 /// Runs a bundle.
-pub async fn run(cluster: &Cluster, all: bool, asked: &Running, output: Output) -> Result<Outcome> {
+pub async fn run(cluster: &Cluster, all: bool, asked: &RunArgs, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let Run::Bundle { bundle, index_image, install_mode, pull_secret_name, acting, pulling } =
         &asked.run;
@@ -88,7 +87,7 @@ async fn installed(
     cluster: &Cluster,
     served: &Served<'_>,
     preview: &Preview,
-    acting: &Acting,
+    acting: &WriteArgs,
     output: Output,
 ) -> Result<()> {
     let dry_run = acting.dry_run == DryRun::Server;
@@ -138,7 +137,7 @@ fn write(folder: &std::path::Path, bundle: &AuthorBundle) -> Result<()> {
 async fn serve(
     cluster: &Cluster,
     served: &Served<'_>,
-    acting: &Acting,
+    acting: &WriteArgs,
     output: Output,
 ) -> Result<()> {
     let sources: Api<CatalogSource> = cluster.api(Some(served.namespace));
@@ -158,7 +157,7 @@ async fn serve(
 }
 
 /// Waits until the Pod serves; its address.
-async fn ready(cluster: &Cluster, served: &Served<'_>, acting: &Acting) -> Result<String> {
+async fn ready(cluster: &Cluster, served: &Served<'_>, acting: &WriteArgs) -> Result<String> {
     let pods: Api<Pod> = cluster.api(Some(served.namespace));
     let deadline = Instant::now() + acting.following.timeout;
     loop {

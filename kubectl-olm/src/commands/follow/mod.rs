@@ -16,7 +16,7 @@ use olm_types::api::InstallPlan;
 use tokio::time::{Instant, sleep};
 
 use super::act::{Failed, LOOK, NotInTime, with_findings, writing};
-use crate::args::{Acting, DryRun};
+use crate::args::{DryRun, WriteArgs};
 use crate::output::Output;
 use read::{failed, plan_of, state, subscription};
 use seen::{Seen, State, failure, lines};
@@ -50,7 +50,7 @@ impl Follow<'_> {
     /// # Errors
     /// An InstallPlan is another one than was shown, or has failed for good: [`Failed`], or time runs out:
     /// [`NotInTime`]; after what the doctor finds.
-    pub async fn go(&self, acting: &Acting, output: Output) -> Result<()> {
+    pub async fn go(&self, acting: &WriteArgs, output: Output) -> Result<()> {
         let (expected, following) = (self.expected, &acting.following);
         let waits = needs_approval(self.preview);
         match (acting.dry_run, following.wait) {

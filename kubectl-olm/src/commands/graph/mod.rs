@@ -10,14 +10,14 @@ use olm_client::package::{Asking, Upgrades, upgrades, upgrades_offline};
 use olm_plan::graph::Graph;
 
 use crate::Outcome;
-use crate::args::{Format, Graphing};
+use crate::args::{Format, GraphArgs};
 use crate::output::{Kind, Output};
 
 /// Shows a package of a cluster, with what is installed in the namespace.
 pub async fn run(
     cluster: &Cluster,
     all: bool,
-    asked: &Graphing,
+    asked: &GraphArgs,
     output: Output,
 ) -> Result<Outcome> {
     one_namespace(cluster, all)?;
@@ -25,12 +25,16 @@ pub async fn run(
 }
 
 /// Shows a package of catalogs that flags name.
-pub async fn offline(namespace: Option<&str>, asked: &Graphing, output: Output) -> Result<Outcome> {
+pub async fn offline(
+    namespace: Option<&str>,
+    asked: &GraphArgs,
+    output: Output,
+) -> Result<Outcome> {
     let notices = Output::notices();
     shown(&upgrades_offline(namespace, asking(asked), &asked.sources, &notices).await?, output)
 }
 
-fn asking(asked: &Graphing) -> Asking<'_> {
+fn asking(asked: &GraphArgs) -> Asking<'_> {
     Asking {
         package: &asked.package,
         channel: asked.channel.as_deref(),

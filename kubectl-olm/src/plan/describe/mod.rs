@@ -28,7 +28,7 @@ fn write(preview: &Preview, operands: Operands, out: &mut String) -> fmt::Result
         write_hop(place + 1, hop, out)?;
     }
     for (name, why) in &preview.refused {
-        writeln!(out, "Nothing for {}: {}", cell(name), cell(why))?;
+        writeln!(out, "Refused for {}: {}", cell(name), cell(why))?;
     }
     for (name, why) in &preview.blocked {
         writeln!(out, "Held back for {}: {}", cell(name), cell(why))?;

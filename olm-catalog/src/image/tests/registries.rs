@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use olm_types::hash::sha256_hex;
 use rstest::rstest;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use tar::{Builder, Header};
 
 use super::super::{ImageError, ImageReference, Keychain, Limits, Registry, Tree, pull};
 use super::stub::{StubResponse, answer, ok, serve};
 
 fn digest(bytes: &[u8]) -> String {
-    let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", sha256_hex(bytes))
 }
 
 /// A layer with the file `a`.

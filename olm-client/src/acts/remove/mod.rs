@@ -7,13 +7,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject};
+use kube::api::{Api, DeleteParams};
+use olm_effect::Resource;
 use olm_plan::preview::{Action, Preview};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use tokio::time::{Instant, sleep};
 
 use super::{LOOK, NotInTime, Writing};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, is_not_found};
 
 pub use report::report;
 
@@ -108,18 +109,12 @@ async fn delete_operands(
         let Some(version) = found.spec.versions.iter().find(|version| version.storage) else {
             continue;
         };
-        let kind = ApiResource {
-            group: found.spec.group.clone(),
-            version: version.name.clone(),
-            api_version: format!("{}/{}", found.spec.group, version.name),
-            kind: found.spec.names.kind.clone(),
-            plural: found.spec.names.plural.clone(),
-        };
-        let everywhere: Api<DynamicObject> = Api::all_with(cluster.client.clone(), &kind);
-        let objects = cluster.list(&everywhere).await?;
+        let (group, names) = (&found.spec.group, &found.spec.names);
+        let kind = Resource::new(group, &version.name, &names.kind, &names.plural);
+        let objects = cluster.list(&cluster.objects(&kind, None)).await?;
         for object in &objects {
             let name = object.metadata.name.clone().unwrap_or_default();
-            let api = place(cluster, object, &kind);
+            let api = cluster.objects(&kind, object.metadata.namespace.as_deref());
             delete(cluster, &api, &name, parameters).await?;
         }
         if parameters.dry_run {
@@ -127,18 +122,12 @@ async fn delete_operands(
         }
         for object in &objects {
             let name = object.metadata.name.clone().unwrap_or_default();
-            let waited = gone(cluster, &place(cluster, object, &kind), &name, limit).await;
+            let api = cluster.objects(&kind, object.metadata.namespace.as_deref());
+            let waited = gone(cluster, &api, &name, limit).await;
             waited.with_context(|| format!("the operator was not removed; {name} is left"))?;
         }
     }
     Ok(())
-}
-
-fn place(cluster: &Cluster, object: &DynamicObject, kind: &ApiResource) -> Api<DynamicObject> {
-    match &object.metadata.namespace {
-        Some(namespace) => Api::namespaced_with(cluster.client.clone(), namespace, kind),
-        None => Api::all_with(cluster.client.clone(), kind),
-    }
 }
 
 /// Deletes an object; one that is gone already is no error.
@@ -156,10 +145,8 @@ where
 {
     match cluster.answer(api.delete(name, parameters)).await {
         Ok(_) => Ok(()),
-        Err(error) => match error.downcast_ref::<kube::Error>() {
-            Some(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-            _ => Err(error.context(format!("cannot delete {name}"))),
-        },
+        Err(error) if is_not_found(&error) => Ok(()),
+        Err(error) => Err(error.context(format!("cannot delete {name}"))),
     }
 }
 

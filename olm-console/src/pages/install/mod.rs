@@ -204,7 +204,7 @@ async fn offered(visit: &Visit<'_>, choice: &Choice) -> Result<Offered> {
     let chosen = choice.channel.as_deref().unwrap_or(&status.default_channel);
     let channel = status.channels.iter().find(|channel| channel.name == chosen);
     let head = channel.and_then(|channel| channel.current_csv_desc.as_ref());
-    let olm_namespace = visit.desk.console.reading.sources.olm_namespace.as_deref();
+    let olm_namespace = visit.context.console.reading.sources.olm_namespace.as_deref();
     let global = visit.cluster.settings(olm_namespace).await?.global_namespace;
     let place = goes_to(visit, status, head, &global);
     let mut namespaces = vec![place.namespace.clone(), visit.home().to_owned()];

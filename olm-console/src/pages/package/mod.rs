@@ -89,7 +89,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         .flag("--source", asked.source)
         .flag("--channel", asked.channel)
         .flag("--version", asked.version);
-    let reading = &visit.desk.console.reading;
+    let reading = &visit.context.console.reading;
     let mut details = match in_cluster(&visit.cluster, asked, reading).await {
         Ok(details) => details,
         Err(error) => {

@@ -11,8 +11,8 @@ use crate::certificates;
 use crate::csv::decision::Decision;
 use crate::csv::observed::ClusterOwned;
 use crate::csv::pass::Pass;
-use crate::csv::resources::patch_metadata;
 use crate::webhook::released;
+use crate::writes::patch_metadata;
 
 /// Stages between this one and the annotations of the OperatorGroup.
 const BETWEEN: [&dyn Stage; 3] = [&PackageServer, &ForbiddenInstall, &ApiNames];

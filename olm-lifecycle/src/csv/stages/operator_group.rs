@@ -13,7 +13,7 @@ use super::{Stage, Verdict};
 use crate::csv::decision::Decision;
 use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
-use crate::csv::resources::patch_metadata;
+use crate::writes::patch_metadata;
 
 /// Puts the group's annotations on the CSV and checks its install modes against them.
 pub struct Membership;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use olm_effect::{Action, Effect, Propagation};
-use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription};
+use olm_types::api::{InstallPlan, Subscription};
 
 use super::continuation::{owners, refers};
 use crate::writes::target_of;
@@ -45,7 +45,7 @@ pub fn surplus_of_each(
         own.iter().for_each(|owner| *newer.entry(*owner).or_default() += 1);
         let of_owners = own.iter().filter_map(|owner| by_uid.get(&(*owner)?).copied());
         let referred = subscriptions.iter().any(|one| refers(one, plan));
-        let is_over = !is_open(plan) || is_left(plan, of_owners);
+        let is_over = !plan.has_open_steps() || is_left(plan, of_owners);
         if is_old && is_over && !referred {
             surplus.push(delete(plan));
         }
@@ -58,17 +58,6 @@ fn oldest_first(plans: &[Arc<InstallPlan>]) -> Vec<&Arc<InstallPlan>> {
     let mut oldest_first: Vec<_> = plans.iter().collect();
     oldest_first.sort_by(|a, b| age(a, b));
     oldest_first
-}
-
-/// Whether something of it is still to come.
-fn is_open(plan: &InstallPlan) -> bool {
-    match plan.phase() {
-        InstallPlanPhase::RequiresApproval | InstallPlanPhase::Installing => true,
-        InstallPlanPhase::None
-        | InstallPlanPhase::Planning
-        | InstallPlanPhase::Complete
-        | InstallPlanPhase::Failed => false,
-    }
 }
 
 /// Whether it waits in vain: all whom it was made for follow newer plans, and it has not begun.

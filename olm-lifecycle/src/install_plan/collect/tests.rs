@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kube_core::ResourceExt;
-use olm_types::api::{InstallPlanSpec, InstallPlanStatus, SubscriptionStatus};
+use olm_types::api::{InstallPlanPhase, InstallPlanSpec, InstallPlanStatus, SubscriptionStatus};
 use olm_types::owner::non_blocking_owner;
 use proptest::prelude::*;
 use rstest::rstest;

@@ -150,7 +150,7 @@ fn absent(facts: &Facts<'_>) -> Option<Readiness> {
 /// Something that the Subscription asks for is to come. While it is paused, that is only what a plan brings that
 /// has begun.
 fn under_way(facts: &Facts<'_>) -> Option<Readiness> {
-    let plan = facts.view.plan.filter(|plan| is_open(plan));
+    let plan = facts.view.plan.filter(|plan| !plan.is_over());
     let has_begun = plan.is_some_and(|plan| plan.phase() == InstallPlanPhase::Installing);
     if facts.is_paused && !has_begun {
         return None;
@@ -241,14 +241,4 @@ fn installed<'a>(facts: &Facts<'a>) -> Option<&'a str> {
 
 fn is_installed(facts: &Facts<'_>) -> bool {
     installed(facts).is_some() && facts.view.operator.is_some()
-}
-
-fn is_open(plan: &InstallPlan) -> bool {
-    match plan.phase() {
-        InstallPlanPhase::None
-        | InstallPlanPhase::Planning
-        | InstallPlanPhase::Installing
-        | InstallPlanPhase::RequiresApproval => true,
-        InstallPlanPhase::Complete | InstallPlanPhase::Failed => false,
-    }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use kube_core::ResourceExt;
 use olm_types::annotations::GENERATED_BY;
-use olm_types::api::{Approval, InstallPlanPhase, Subscription};
+use olm_types::api::{Approval, Subscription};
 
 use super::super::policy;
 use super::Namespace;
@@ -70,14 +70,7 @@ pub(super) fn holds(namespace: &Namespace, held: &Subscription, ask: &Ask) -> bo
 /// Names of CSVs that plans bring which are approved and not done.
 fn approved(namespace: &Namespace) -> BTreeSet<&str> {
     let under_way = namespace.plans.iter().filter(|plan| {
-        let is_open = match plan.phase() {
-            InstallPlanPhase::Installing | InstallPlanPhase::RequiresApproval => true,
-            InstallPlanPhase::None
-            | InstallPlanPhase::Planning
-            | InstallPlanPhase::Complete
-            | InstallPlanPhase::Failed => false,
-        };
-        is_open && plan.spec.approved && plan.metadata.deletion_timestamp.is_none()
+        plan.has_open_steps() && plan.spec.approved && plan.metadata.deletion_timestamp.is_none()
     });
     let names = under_way.flat_map(|plan| &plan.spec.cluster_service_version_names);
     names.map(String::as_str).collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
-use olm_effect::{Action, Effect, Outcome};
+use olm_effect::{Action, Effect, Outcome, apply_merge_patch};
 use olm_kit::ObjectKey;
 use olm_kit::metrics::Metrics;
 use olm_kit::watch::Store;
@@ -223,7 +223,7 @@ impl World {
                 return store.remove(target.namespace.as_deref(), &target.name);
             }
             Action::Status { object: wanted, .. } => object["status"] = wanted["status"].clone(),
-            Action::MergePatch { patch, .. } => merge(&mut object, patch),
+            Action::MergePatch { patch, .. } => apply_merge_patch(&mut object, patch),
             Action::Event(_) => return,
             other => panic!("{other:?}"),
         }
@@ -243,20 +243,5 @@ impl World {
         metadata["uid"] = json!(uid.unwrap_or_else(|| format!("u{}", self.version)));
         metadata["resourceVersion"] = json!(self.version.to_string());
         store.absorb(serde_json::from_value(object).unwrap());
-    }
-}
-
-/// A merge patch (RFC 7386).
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else { return target.clone_from(patch) };
-    if !target.is_object() {
-        *target = json!({});
-    }
-    for (key, value) in fields {
-        if value.is_null() {
-            target.as_object_mut().unwrap().remove(key);
-        } else {
-            merge(&mut target[key.as_str()], value);
-        }
     }
 }

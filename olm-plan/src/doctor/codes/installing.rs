@@ -2,7 +2,7 @@
 
 use super::Class::{AskTheAuthor, Command, Wait};
 use super::{CATALOGS, CSVS, Code, GROUPS, PACKAGES, PLANS, PODS, SUBSCRIPTIONS, row};
-use crate::doctor::{catalogs, groups, names, plans, sizes, subscriptions};
+use crate::doctor::{catalogs, groups, names, objects, plans, subscriptions};
 
 pub(super) const CODES: &[Code] = &[
     row(
@@ -214,7 +214,7 @@ pub(super) const CODES: &[Code] = &[
         ),
         AskTheAuthor,
         &[PLANS, CSVS],
-        sizes::large,
+        objects::large,
     ),
     row(
         "OLM031",

@@ -5,7 +5,7 @@ use super::{
     API_SERVICES, CATALOGS, CONDITIONS, CRDS, CSVS, Code, DEPLOYMENTS, LEFT, OLM_DEPLOYMENTS,
     PACKAGES, PLANS, PODS, RIGHTS, SECRETS, SERVICES, SUBSCRIPTIONS, WEBHOOKS, before, row,
 };
-use crate::doctor::{certificates, csvs, leftovers, preconditions, server, subscriptions};
+use crate::doctor::{certificates, csvs, objects, preconditions, server, subscriptions};
 
 pub(super) const CODES: &[Code] = &[
     row(
@@ -150,7 +150,7 @@ pub(super) const CODES: &[Code] = &[
         ),
         Command,
         &[CSVS, CRDS, LEFT],
-        leftovers::held,
+        objects::held,
     ),
     row(
         "OLM036",

@@ -3,8 +3,8 @@
 //! Deployments, CRDs and API services are taken to work as soon as they are written. Certificates are not issued:
 //! a word stands for each, and the stages that read them are left out.
 
-mod around;
 mod observe;
+mod related;
 mod serving;
 
 use std::any::Any;
@@ -50,13 +50,13 @@ pub(super) struct Work<'a> {
 pub(super) fn converge(world: &mut World<'_>, work: &Work<'_>, problems: &mut Vec<String>) {
     for _ in 0..ROUNDS {
         let before = world.writes;
-        around::namespaces(world, work);
-        around::groups(world, work);
+        related::namespaces(world, work);
+        related::groups(world, work);
         for csv in &work.csvs {
             pass(world, work, csv);
         }
-        around::conditions(world, work);
-        around::operators(world, work);
+        related::conditions(world, work);
+        related::operators(world, work);
         if world.writes == before {
             break;
         }

@@ -1,7 +1,6 @@
 //! A cluster in memory that an InstallPlan is executed on: it answers what the execution asks, keeps what it
 //! writes, and remembers what was there before.
 
-mod merge;
 mod server;
 
 use std::collections::BTreeMap;

@@ -1,11 +1,10 @@
 //! What an API server and the controllers of Kubernetes make of a write: names, versions, finalizers, and the
 //! status of what is taken to work.
 
-use olm_effect::{Action, Effect, Outcome};
+use olm_effect::{Action, Effect, Outcome, apply_merge_patch};
 use serde_json::{Value, json};
 
 use super::World;
-use super::merge::merge;
 use crate::preview::known::{Key, Need};
 
 /// What stands for the part of a name that an API server makes up.
@@ -71,7 +70,7 @@ impl World<'_> {
                 Some(live),
             ) => {
                 let mut object = live.clone();
-                merge(&mut object, &patch);
+                apply_merge_patch(&mut object, &patch);
                 if let Some(version) = live.pointer("/metadata/resourceVersion") {
                     object["metadata"]["resourceVersion"] = version.clone();
                 }

@@ -4,9 +4,9 @@
 use anyhow::{Context, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use olm_types::hash::sha256_hex;
 use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::text;
 
@@ -50,8 +50,7 @@ pub(super) fn fresh(service: &str, namespace: &str) -> Result<[(String, String);
     server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let key = KeyPair::generate().context("no key can be made")?;
     let certificate = server.signed_by(&key, &issuer).context("no certificate can be made")?.pem();
-    let hash: String =
-        Sha256::digest(&authority_pem).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = sha256_hex(&authority_pem);
     let encoded = |text: &str| STANDARD.encode(text);
     Ok([
         (AUTHORITY.to_owned(), encoded(&authority_pem)),

@@ -26,6 +26,13 @@ fn unpack_names(#[case] image: &str, #[case] name: &str) {
 }
 
 #[rstest]
+#[case("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")]
+#[case("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")]
+fn sha256_digits(#[case] text: &str, #[case] digits: &str) {
+    assert_eq!(sha256_hex(text), digits);
+}
+
+#[rstest]
 #[case("test-namespace", "test-name", "ac3c176e9a51bb58")]
 #[case("namespace-0", "name-0", "69efe9f983f66e80")]
 fn alongside_keys(#[case] namespace: &str, #[case] name: &str, #[case] key: &str) {

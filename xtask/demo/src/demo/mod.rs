@@ -7,7 +7,6 @@
 
 mod approval;
 mod broken;
-mod console;
 mod explain;
 mod guestbooks;
 mod install;
@@ -58,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         // A dead operator explains a failure better than what was waited for.
         let mut played = setup.fixture.check().and(played);
         if arguments.console && played.is_ok() {
-            played = console::stay_open(&timeline, &setup).await;
+            played = tool::stay_open_console(&timeline, &setup).await;
         }
         setup.leave(&timeline, arguments.keep).await.and(played)
     })

@@ -2,12 +2,13 @@
 
 use std::process::Stdio;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use olm_testkit::operators::OLM_NAMESPACE;
 use serde_json::Value;
 use tokio::process::Command;
+use tokio::signal::ctrl_c;
 
-use super::install::CATALOG;
+use super::install::{CATALOG, NAMESPACE};
 use super::setup::Setup;
 use super::timeline::Timeline;
 
@@ -75,4 +76,22 @@ impl<'a> Tool<'a> {
         command.stdin(Stdio::null());
         Ok(command)
     }
+}
+
+/// Leaves the console open on what the demo has made, until Ctrl-C; the program prints its address itself.
+pub(super) async fn stay_open_console(timeline: &Timeline, setup: &Setup) -> Result<()> {
+    timeline.chapter("The console: catalog, operators, plans and health in a browser");
+    let mut command = Tool::of(setup, NAMESPACE).command(&["console"])?;
+    let mut child = command.kill_on_drop(true).spawn().context("cannot run kubectl olm")?;
+    tokio::select! {
+        // The program gets it, too, and ends.
+        asked = ctrl_c() => asked.context("Ctrl-C is not noticed")?,
+        ended = child.wait() => {
+            let status = ended.context("kubectl olm console is lost")?;
+            // Ctrl-C ends it first, at times.
+            ensure!(status.code().is_none_or(|code| code == 0), "the console ends with {status}");
+        }
+    }
+    timeline.event("console", "it has ended");
+    Ok(())
 }

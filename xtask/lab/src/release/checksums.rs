@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use olm_types::hash::hex;
 use sha2::{Digest, Sha256};
 
 const NAME: &str = "SHA256SUMS";
@@ -38,7 +39,7 @@ fn digest(path: &Path) -> Result<String> {
     let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let mut sum = Sums(Sha256::new());
     io::copy(&mut file, &mut sum).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(sum.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&sum.0.finalize()))
 }
 
 struct Sums(Sha256);

@@ -11,8 +11,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use olm_testkit::progress::Progress;
 use olm_testkit::static_build::{self, Binary};
+use olm_types::hash::sha256_hex;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use xtask::workspace;
 
 /// The program, which kubectl runs for `kubectl olm`.
@@ -38,8 +38,7 @@ pub(super) fn write(out: &Path, version: &str) -> Result<()> {
     let [os, arch] = PLATFORM;
     let name = format!("{PROGRAM}-v{version}-{os}-{arch}.tar.gz");
     fs::write(out.join(&name), &archive).with_context(|| format!("cannot write {name}"))?;
-    let digest = Sha256::digest(&archive);
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = sha256_hex(&archive);
     let manifest = yaml_serde::to_string(&manifest(version, &name, &digest))?;
     fs::write(out.join("krew-olm.yaml"), manifest).context("cannot write the manifest for krew")
 }

@@ -3,7 +3,6 @@
 //! Writes are guarded by `resourceVersion` as an API server guards them, so a decision that would
 //! conflict with itself fails here, too.
 
-mod merge;
 mod server;
 
 use std::collections::BTreeMap;

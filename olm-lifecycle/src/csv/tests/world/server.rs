@@ -1,10 +1,9 @@
 //! What the API server of the simulated cluster answers.
 
-use olm_effect::{Action, Effect, Outcome, Refusal};
+use olm_effect::{Action, Effect, Outcome, Refusal, apply_merge_patch};
 use serde_json::{Value, json};
 
 use super::World;
-use super::merge::merge;
 
 impl World {
     /// Executes effects as the interpreter does: what follows a refusal is skipped.
@@ -47,7 +46,7 @@ impl World {
             }
             (Action::Apply { object, .. }, present) => {
                 let mut applied = present.clone().unwrap_or_default();
-                merge(&mut applied, object);
+                apply_merge_patch(&mut applied, object);
                 self.write(applied, present.as_ref())
             }
             (_, None) => Outcome::NotFound,
@@ -60,7 +59,7 @@ impl World {
                     return conflict();
                 }
                 let mut patched = present.clone();
-                merge(&mut patched, patch);
+                apply_merge_patch(&mut patched, patch);
                 self.write(patched, Some(&present))
             }
             (Action::Status { object, .. }, Some(mut present)) => {

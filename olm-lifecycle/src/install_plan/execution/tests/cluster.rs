@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use olm_effect::{Action, Effect, Outcome, Refusal, Resource};
+use olm_effect::{Action, Effect, Outcome, Refusal, Resource, apply_merge_patch};
 use olm_types::gvk::Gvk;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::{Reply, Request, Served};
 
@@ -125,7 +125,7 @@ impl Cluster {
             }
             Action::MergePatch { patch, .. } => {
                 let mut object = self.objects.get(&key).cloned().unwrap();
-                merge(&mut object, &patch);
+                apply_merge_patch(&mut object, &patch);
                 self.write(key, object.clone());
                 Outcome::Changed(object)
             }
@@ -152,22 +152,4 @@ fn is(key: &(String, Option<String>, String), kind: &str, name: &str) -> bool {
 
 fn refusal(code: u16, message: &str) -> Refusal {
     Refusal { code, reason: String::new(), message: message.to_owned() }
-}
-
-/// RFC 7386.
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(Map::new());
-    }
-    for (key, value) in fields {
-        if value.is_null() {
-            target.as_object_mut().unwrap().remove(key);
-        } else {
-            merge(&mut target[key], value);
-        }
-    }
 }

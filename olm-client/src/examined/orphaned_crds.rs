@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{Api, ApiResource, DynamicObject};
+use kube::api::Api;
+use olm_effect::Resource;
 use olm_plan::Observed;
 use olm_plan::doctor::servers;
 use olm_plan::observed::{Held, name, namespace};
@@ -16,7 +17,7 @@ use crate::cluster::slim_metadata;
 
 impl Reading<'_> {
     /// Adds them. What cannot be read is noted.
-    pub(super) async fn left(&self, crds: &BTreeSet<String>, observed: &mut Observed) {
+    pub(super) async fn orphaned_crds(&self, crds: &BTreeSet<String>, observed: &mut Observed) {
         let definitions: Api<CustomResourceDefinition> = Api::all(self.cluster.client.clone());
         for crd in crds {
             let read = self.cluster.answer(definitions.get_opt(crd)).await;
@@ -46,21 +47,12 @@ impl Reading<'_> {
             return;
         };
         let (group, names) = (&crd.spec.group, &crd.spec.names);
-        let kind = ApiResource {
-            group: group.clone(),
-            version: stored.name.clone(),
-            api_version: format!("{group}/{}", stored.name),
-            kind: names.kind.clone(),
-            plural: names.plural.clone(),
-        };
-        let client = self.cluster.client.clone();
-        let api: Api<DynamicObject> = match self.home {
-            Some(home) if crd.spec.scope == "Namespaced" => {
-                Api::namespaced_with(client, home, &kind)
-            }
-            Some(_) => return,
-            None => Api::all_with(client, &kind),
-        };
+        // Objects of the cluster are no concern of one namespace.
+        if self.home.is_some() && crd.spec.scope != "Namespaced" {
+            return;
+        }
+        let kind = Resource::new(group, &stored.name, &names.kind, &names.plural);
+        let api = self.cluster.objects(&kind, self.home);
         let read = self.cluster.metadata(&api, None).await;
         let objects = self.noted(read, "custom resources", observed);
         let held = objects.iter().filter(|object| object.deletion_timestamp.is_some());

@@ -7,14 +7,14 @@ use crate::connection::duration;
 
 /// A Subscription.
 #[derive(Args, Debug)]
-pub struct Named {
+pub struct NameArgs {
     /// Name of the Subscription, or of its package
     pub name: String,
 }
 
 /// A Subscription, and what its health does to the exit code.
 #[derive(Args, Debug)]
-pub struct Status {
+pub struct StatusArgs {
     /// Name of the Subscription, or of its package
     pub name: String,
     /// Exit with 2 when anything of the tree is not healthy
@@ -24,7 +24,7 @@ pub struct Status {
 
 /// A search.
 #[derive(Args, Debug)]
-pub struct Searching {
+pub struct SearchArgs {
     /// Words in names, keywords and descriptions; all of them have to be there
     pub words: Vec<String>,
     /// Only packages that provide an API: a kind, or KIND.GROUP, such as Etcd.etcd.database.coreos.com
@@ -43,7 +43,7 @@ pub struct Searching {
 
 /// A package.
 #[derive(Args, Debug)]
-pub struct Showing {
+pub struct ShowArgs {
     /// The package
     pub package: String,
     /// A version, or the name of a CSV; otherwise the head of the channel
@@ -62,7 +62,7 @@ pub struct Showing {
 
 /// A graph.
 #[derive(Args, Debug)]
-pub struct Graphing {
+pub struct GraphArgs {
     /// The package
     pub package: String,
     /// Only this channel
@@ -81,7 +81,7 @@ pub struct Graphing {
 
 /// A question about an operator.
 #[derive(Args, Debug)]
-pub struct Why {
+pub struct WhyArgs {
     /// Name of the Subscription, or of its package
     pub operator: String,
     /// Where things are read
@@ -92,7 +92,7 @@ pub struct Why {
 /// Rights.
 #[derive(Args, Debug)]
 #[command(mut_args(super::without_files))]
-pub struct Permitted {
+pub struct PermissionsArgs {
     /// Name of a Subscription or of its package; or a package that is not installed
     pub operator: String,
     /// Another version, or the name of its CSV, to compare with
@@ -105,7 +105,7 @@ pub struct Permitted {
 
 /// Logs.
 #[derive(Args, Debug)]
-pub struct Logging {
+pub struct LogsArgs {
     /// Name of the Subscription, or of its package
     pub name: String,
     /// Go on until interrupted
@@ -128,7 +128,7 @@ pub struct Logging {
 /// The console.
 #[derive(Args, Debug)]
 #[command(mut_args(super::without_files))]
-pub struct Consoling {
+pub struct ConsoleArgs {
     /// Port of 127.0.0.1; otherwise one that is free
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub port: u16,

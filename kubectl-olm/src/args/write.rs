@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use olm_client::reading::Reading;
 
-use super::plan::Subscribing;
+use super::plan::SubscribeArgs;
 use crate::connection::duration;
 
 pub use olm_client::acts::Operands;
@@ -11,15 +11,15 @@ pub use olm_client::acts::Operands;
 /// An installation.
 #[derive(Args, Debug)]
 #[command(mut_args(super::without_files))]
-pub struct Installing {
+pub struct InstallArgs {
     /// The package
     pub package: String,
     /// Of the Subscription
     #[command(flatten)]
-    pub subscribing: Subscribing,
+    pub subscribing: SubscribeArgs,
     /// How it is done
     #[command(flatten)]
-    pub acting: Acting,
+    pub acting: WriteArgs,
     /// Where things are read
     #[command(flatten)]
     pub reading: Reading,
@@ -28,7 +28,7 @@ pub struct Installing {
 /// An upgrade.
 #[derive(Args, Debug)]
 #[command(mut_args(super::without_files))]
-pub struct Upgrading {
+pub struct UpgradeArgs {
     /// Name of the Subscription, or of its package
     pub operator: String,
     /// A version, or the name of a CSV; otherwise as far as one approval leads
@@ -39,7 +39,7 @@ pub struct Upgrading {
     pub channel: Option<String>,
     /// How it is done
     #[command(flatten)]
-    pub acting: Acting,
+    pub acting: WriteArgs,
     /// Where things are read
     #[command(flatten)]
     pub reading: Reading,
@@ -48,7 +48,7 @@ pub struct Upgrading {
 /// A removal.
 #[derive(Args, Debug)]
 #[command(mut_args(super::without_files))]
-pub struct Uninstalling {
+pub struct UninstallArgs {
     /// Name of the Subscription, or of its package
     pub operator: String,
     /// What becomes of the custom resources of the operator
@@ -56,7 +56,7 @@ pub struct Uninstalling {
     pub operands: Operands,
     /// How it is done
     #[command(flatten)]
-    pub acting: Acting,
+    pub acting: WriteArgs,
     /// Where things are read
     #[command(flatten)]
     pub reading: Reading,
@@ -64,7 +64,7 @@ pub struct Uninstalling {
 
 /// How a command writes.
 #[derive(Args, Debug)]
-pub struct Acting {
+pub struct WriteArgs {
     /// Ask no question
     #[arg(short, long)]
     pub yes: bool,
@@ -77,12 +77,12 @@ pub struct Acting {
     pub dry_run: DryRun,
     /// Whether the end is waited for
     #[command(flatten)]
-    pub following: Following,
+    pub following: FollowArgs,
 }
 
 /// Whether and how long what was written is followed.
 #[derive(Args, Debug)]
-pub struct Following {
+pub struct FollowArgs {
     /// How long is waited, such as 30s or 1m30s
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
     pub timeout: std::time::Duration,
@@ -106,7 +106,7 @@ pub enum DryRun {
 /// An approval.
 #[derive(Args, Debug)]
 #[command(mut_args(super::without_files))]
-pub struct Approve {
+pub struct ApproveArgs {
     /// The package
     pub package: String,
     /// Its version, or the name of the CSV
@@ -124,7 +124,7 @@ pub struct Approve {
     pub plan_hash: Option<String>,
     /// Whether the end is waited for
     #[command(flatten)]
-    pub following: Following,
+    pub following: FollowArgs,
     /// Where things are read
     #[command(flatten)]
     pub reading: Reading,

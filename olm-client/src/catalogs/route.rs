@@ -31,36 +31,36 @@ const MOST: usize = 256;
 
 /// How the contents of catalogs are reached.
 #[derive(Clone, Debug, Default)]
-pub enum Way {
+pub enum Route {
     /// Through a port-forward to the Pod.
     #[default]
     Forward,
     /// At the Service, where the user may `get` the CatalogSources of its namespace.
-    Service(Arc<Permits>),
+    Service(Arc<ReadAccess>),
 }
 
 /// What one user may read.
 #[derive(Debug)]
-pub struct Permits {
+pub struct ReadAccess {
     known: Mutex<BTreeMap<String, (Instant, bool)>>,
-    /// Catalogs take memory: so many pages read them at once, of all users.
-    turns: Arc<Semaphore>,
+    /// Permits of all users together: catalogs take memory, so only so many pages read them at once.
+    readers: Arc<Semaphore>,
 }
 
-impl Way {
+impl Route {
     /// Waits until there is memory for the catalogs of a page.
-    pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+    pub(super) async fn permit(&self) -> Option<OwnedSemaphorePermit> {
         match self {
             Self::Forward => None,
-            Self::Service(permits) => permits.turns.clone().acquire_owned().await.ok(),
+            Self::Service(access) => access.readers.clone().acquire_owned().await.ok(),
         }
     }
 }
 
-impl Permits {
-    /// Nothing is known yet. Users share the turns.
-    pub fn new(turns: Arc<Semaphore>) -> Self {
-        Self { known: Mutex::default(), turns }
+impl ReadAccess {
+    /// Nothing is known yet. Users share `readers`.
+    pub fn new(readers: Arc<Semaphore>) -> Self {
+        Self { known: Mutex::default(), readers }
     }
 
     fn known(&self, namespace: &str, now: Instant) -> Option<bool> {
@@ -84,11 +84,11 @@ impl Permits {
 /// The user may not, or there is no Service with an address of its own.
 pub(super) async fn of_service(
     cluster: &Cluster,
-    permits: &Permits,
+    access: &ReadAccess,
     key: &CatalogKey,
     source: &CatalogSource,
 ) -> Result<Place> {
-    if !is_allowed(cluster, permits, &key.namespace).await? {
+    if !is_allowed(cluster, access, &key.namespace).await? {
         bail!("no right to get catalogsources in namespace {}", key.namespace);
     }
     let backend = backend(source)?;
@@ -104,14 +104,14 @@ pub(super) async fn of_service(
 }
 
 /// Whether the user may `get` CatalogSources of a namespace, as was answered moments ago at most.
-async fn is_allowed(cluster: &Cluster, permits: &Permits, namespace: &str) -> Result<bool> {
-    if let Some(allowed) = permits.known(namespace, Instant::now()) {
+async fn is_allowed(cluster: &Cluster, access: &ReadAccess, namespace: &str) -> Result<bool> {
+    if let Some(allowed) = access.known(namespace, Instant::now()) {
         return Ok(allowed);
     }
     let wanted = Action::of_olm("get", "catalogsources", namespace);
     let allowed = rights::review(cluster, &wanted).await;
     let allowed = allowed.context("the right to read it cannot be asked for")?;
-    permits.keep(namespace, allowed, Instant::now());
+    access.keep(namespace, allowed, Instant::now());
     Ok(allowed)
 }
 
@@ -151,23 +151,23 @@ mod tests {
 
     #[test]
     fn an_answer_counts_for_seconds_and_for_one_namespace() {
-        let permits = Permits::new(Arc::new(Semaphore::new(1)));
+        let access = ReadAccess::new(Arc::new(Semaphore::new(1)));
         let now = Instant::now();
-        permits.keep("a", true, now);
-        permits.keep("b", false, now);
-        assert_eq!(permits.known("a", now), Some(true));
-        assert_eq!(permits.known("b", now), Some(false));
-        assert_eq!(permits.known("c", now), None);
-        assert_eq!(permits.known("a", now + KEPT), None);
+        access.keep("a", true, now);
+        access.keep("b", false, now);
+        assert_eq!(access.known("a", now), Some(true));
+        assert_eq!(access.known("b", now), Some(false));
+        assert_eq!(access.known("c", now), None);
+        assert_eq!(access.known("a", now + KEPT), None);
     }
 
     #[test]
     fn answers_are_bounded() {
-        let permits = Permits::new(Arc::new(Semaphore::new(1)));
+        let access = ReadAccess::new(Arc::new(Semaphore::new(1)));
         let now = Instant::now();
-        (0..=MOST).for_each(|number| permits.keep(&number.to_string(), true, now));
-        assert_eq!(permits.known(&MOST.to_string(), now), None);
-        permits.keep("later", true, now + KEPT);
-        assert_eq!(permits.known("later", now + KEPT), Some(true));
+        (0..=MOST).for_each(|number| access.keep(&number.to_string(), true, now));
+        assert_eq!(access.known(&MOST.to_string(), now), None);
+        access.keep("later", true, now + KEPT);
+        assert_eq!(access.known("later", now + KEPT), Some(true));
     }
 }

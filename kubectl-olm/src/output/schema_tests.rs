@@ -1,12 +1,12 @@
-//! Tests whether what is printed is what docs/schemas says.
+//! Tests whether what is printed as JSON and YAML is what docs/schemas says.
 
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::{Kind, document};
+use super::{Kind, document};
 
-const SCHEMA: &str = include_str!("../../../../docs/schemas/kubectl-olm-v1alpha1.json");
+const SCHEMA: &str = include_str!("../../../docs/schemas/kubectl-olm-v1alpha1.json");
 
 fn schema() -> Value {
     serde_json::from_str(SCHEMA).unwrap()

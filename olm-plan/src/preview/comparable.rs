@@ -1,15 +1,15 @@
-//! What counts of a manifest where two plans are compared, or hashed.
+//! The part of a manifest that is compared, or hashed, where two plans are.
 //!
-//! Properties say what the resolver knows of a bundle, and catalogs, steps and ConfigMaps list them differently. Objects
-//! are the same however their text is written.
+//! Properties say what the resolver knows of a bundle, and catalogs, steps and ConfigMaps list them differently.
+//! Objects are the same however their text is written.
 
 use olm_types::annotations::PROPERTIES;
 use olm_types::document::{self, Budget, Meter, plain_numbers};
 use serde_json::Value;
 
-/// What counts of a manifest, or of a reference to a ConfigMap that holds it; none when it is no JSON.
+/// The comparable part of a manifest, or of a reference to a ConfigMap that holds it; none when it is no JSON.
 #[must_use]
-pub fn counted(manifest: &str) -> Option<Value> {
+pub fn comparable(manifest: &str) -> Option<Value> {
     let read = document::json(manifest.as_bytes(), &mut Meter::in_all(Budget::OBJECT));
     let mut value = plain_numbers(read.ok()?);
     forget_annotation(&mut value, PROPERTIES);
