@@ -16,6 +16,7 @@ mod difference;
 mod error;
 mod existing_crds;
 mod handlers;
+mod joined;
 mod machine;
 mod manifest;
 mod notes;

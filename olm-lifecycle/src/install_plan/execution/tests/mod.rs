@@ -16,6 +16,7 @@ mod by_tools;
 mod cluster;
 mod components;
 mod deletion;
+mod joined;
 mod kinds;
 mod objects;
 mod owners;
