@@ -8,7 +8,7 @@ pub(crate) mod targets;
 
 pub use claims::Claims;
 pub use key::CopyKey;
-pub use reconcile::CopyReconciler;
+pub use reconcile::{CopyReconciler, LONGEST};
 pub use targets::AT_ONCE;
 
 #[cfg(test)]
