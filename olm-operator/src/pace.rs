@@ -1,8 +1,8 @@
 //! A status that is about to change again is not written in between.
 //!
 //! What is to be written waits until it has stood still for a moment; what changes all the time waits
-//! no longer than [`LONGEST`], unless its [`Pace`] says otherwise. Nothing is remembered of what is written, so a process that starts anew
-//! writes what is due after the same moment.
+//! no longer than [`LONGEST`], unless its [`Pace`] says otherwise. Nothing is remembered of what is
+//! written, so a process that starts anew writes what is due after the same moment.
 
 use std::hash::Hash;
 use std::sync::Arc;
