@@ -25,7 +25,7 @@ impl Originals {
     /// Takes a whole CSV.
     pub fn note(&self, csv: &ClusterServiceVersion) {
         let version = version(csv);
-        let fingerprint = Prototype::of(csv).fingerprint();
+        let fingerprint = Prototype::fingerprint_of(csv);
         let mut known = self.known.entry(ObjectKey::of(csv)).or_default();
         let place = known.partition_point(|(other, _)| *other < version);
         known.retain(|(other, _)| *other != version);

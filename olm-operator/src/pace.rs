@@ -1,8 +1,8 @@
 //! A status that is about to change again is not written in between.
 //!
 //! What is to be written waits until it has stood still for a moment; what changes all the time waits
-//! no longer than [`LONGEST`]. Nothing is remembered of what is written, so a process that starts anew
-//! writes what is due after the same moment.
+//! no longer than [`LONGEST`], unless its [`Pace`] says otherwise. Nothing is remembered of what is
+//! written, so a process that starts anew writes what is due after the same moment.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub const LONGEST: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct Pace<Key: Eq + Hash> {
     waiting: Arc<DashMap<Key, Waiting>>,
+    /// How long a status that never stands still is held back.
+    longest: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +36,11 @@ struct Waiting {
 }
 
 impl<Key: Eq + Hash> Pace<Key> {
+    /// Statuses that are held back so long at most.
+    pub fn no_longer_than(longest: Duration) -> Self {
+        Self { waiting: Arc::default(), longest }
+    }
+
     /// For how long the status of this digest still waits; zero when it is to be written now.
     pub fn left(&self, key: Key, digest: u64, now: Instant) -> Duration {
         let fresh = Waiting { digest, since: now, first: now };
@@ -41,7 +48,14 @@ impl<Key: Eq + Hash> Pace<Key> {
         if waiting.digest != digest {
             *waiting = Waiting { first: waiting.first, ..fresh };
         }
-        waiting.due().saturating_duration_since(now)
+        waiting.due(self.longest).saturating_duration_since(now)
+    }
+
+    /// For how long a status still waits, if one does: what is there is about to change. Zero when it is being
+    /// written.
+    pub fn waits(&self, key: &Key, now: Instant) -> Option<Duration> {
+        let waiting = self.waiting.get(key)?;
+        Some(waiting.due(self.longest).saturating_duration_since(now))
     }
 
     /// Nothing is to be written any more: it was, or what is there is right.
@@ -51,14 +65,14 @@ impl<Key: Eq + Hash> Pace<Key> {
 }
 
 impl Waiting {
-    fn due(&self) -> Instant {
-        (self.since + STILL).min(self.first + LONGEST)
+    fn due(&self, longest: Duration) -> Instant {
+        (self.since + STILL).min(self.first + longest)
     }
 }
 
 impl<Key: Eq + Hash> Default for Pace<Key> {
     fn default() -> Self {
-        Self { waiting: Arc::default() }
+        Self::no_longer_than(LONGEST)
     }
 }
 
@@ -86,12 +100,29 @@ mod tests {
         assert_eq!(last, Some(Duration::from_millis(left)));
     }
 
+    /// Looks at these times, in milliseconds, each find something else.
+    #[rstest]
+    #[case::restless(&[0, 900, 5000], 1000)]
+    #[case::restless_for_long(&[0, 900, 8500], 500)]
+    #[case::restless_for_too_long(&[0, 900, 9000], 0)]
+    fn waits_longer(#[case] looks: &[u64], #[case] left: u64) {
+        let (pace, start) = (Pace::no_longer_than(Duration::from_secs(9)), Instant::now());
+        let mut last = None;
+        for at in looks {
+            let now = start + Duration::from_millis(*at);
+            last = Some(pace.left("a", *at, now));
+            assert_eq!(pace.waits(&"a", now), last);
+        }
+        assert_eq!(last, Some(Duration::from_millis(left)));
+    }
+
     #[test]
     fn what_was_written_is_forgotten() {
         let (pace, start) = (Pace::default(), Instant::now());
         pace.left("a", 1, start);
         pace.forget(&"a");
         assert!(pace.waiting.is_empty());
+        assert_eq!(pace.waits(&"a", start), None);
         assert_eq!(pace.left("a", 1, start + STILL), STILL);
     }
 }

@@ -5,6 +5,7 @@ use http::{HeaderValue, Method, Request};
 use kube::Client;
 use kube::client::Body;
 use olm_effect::{Action, Propagation, Refusal, Subresource, Target};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::response::ApiResponse;
@@ -18,7 +19,7 @@ pub(super) struct Call {
     method: Method,
     path: String,
     content_type: &'static str,
-    body: Value,
+    body: Vec<u8>,
     /// Name of the object, to distinguish its absence from the absence of its kind or namespace.
     name: String,
 }
@@ -36,7 +37,8 @@ impl Call {
             Action::Apply { .. } => (Method::PATCH, "application/apply-patch+yaml"),
             Action::Delete { .. } => (Method::DELETE, JSON),
         };
-        let (path, body) = (path(target, action, manager)?, body(action));
+        let path = path(target, action, manager)?;
+        let body = body(action).map_err(|error| invalid(error.to_string()))?;
         Ok(Self { method, path, content_type, body, name: target.name.clone() })
     }
 
@@ -61,21 +63,38 @@ impl Call {
             bearer.set_sensitive(true);
             request = request.header(AUTHORIZATION, bearer);
         }
-        request.body(Body::from(self.body.to_string().into_bytes()))
+        request.body(Body::from(self.body))
     }
 }
 
-fn body(action: &Action) -> Value {
+fn body(action: &Action) -> serde_json::Result<Vec<u8>> {
     match action {
-        Action::Create(object)
-        | Action::Replace { object, .. }
-        | Action::Apply { object, .. }
-        | Action::Status { object, .. } => object.clone(),
-        Action::MergePatch { patch, .. } | Action::StrategicPatch { patch, .. } => patch.clone(),
-        Action::Delete { uid, propagation, grace_seconds } => {
-            delete_options(uid.as_deref(), *propagation, *grace_seconds)
+        Action::Create(object) | Action::Replace { object, .. } | Action::Apply { object, .. } => {
+            serde_json::to_vec(object)
         }
-        Action::Event(_) => Value::Null,
+        Action::Status { object, .. } => serde_json::to_vec(&WithoutSpec(object)),
+        Action::MergePatch { patch, .. } | Action::StrategicPatch { patch, .. } => {
+            serde_json::to_vec(patch)
+        }
+        Action::Delete { uid, propagation, grace_seconds } => {
+            serde_json::to_vec(&delete_options(uid.as_deref(), *propagation, *grace_seconds))
+        }
+        Action::Event(_) => serde_json::to_vec(&Value::Null),
+    }
+}
+
+/// An object without its spec, which an API server leaves as it is when a status is put; that of a CSV may be
+/// a hundred times as large as its status.
+struct WithoutSpec<'a>(&'a Value);
+
+impl Serialize for WithoutSpec<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(fields) => {
+                serializer.collect_map(fields.iter().filter(|(name, _)| *name != "spec"))
+            }
+            other => other.serialize(serializer),
+        }
     }
 }
 

@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 use super::strategic;
 
+/// What is compared by itself.
+const METADATA: &str = "metadata";
+
 /// Fields of `metadata` that the API server sets.
 const SERVER_MANAGED: [&str; 8] = [
     "creationTimestamp",
@@ -29,9 +32,7 @@ pub(super) fn is_none(action: &Action) -> bool {
             let mut merged = observed.clone();
             json_patch::merge(&mut merged, patch);
             match subresource {
-                Subresource::Main => {
-                    without_server_managed(&merged) == without_server_managed(observed)
-                }
+                Subresource::Main => same_content(&merged, observed, &[METADATA]),
                 Subresource::Status => same_status(&merged, observed),
             }
         }
@@ -69,18 +70,51 @@ pub(super) fn version(object: &Value) -> Option<&str> {
 /// Whether putting `object` over `observed` changes nothing. A status that the object does not
 /// carry is not compared: the API server keeps it.
 fn same_object(object: &Value, observed: &Value) -> bool {
-    let mut seen = without_server_managed(observed);
-    if object.get("status").is_none()
-        && let Some(fields) = seen.as_object_mut()
-    {
-        fields.remove("status");
+    match object.get("status") {
+        None => same_content(object, observed, &[METADATA, "status"]),
+        Some(_) => same_content(object, observed, &[METADATA]),
     }
-    without_server_managed(object) == seen
 }
 
 fn same_status(object: &Value, observed: &Value) -> bool {
-    let status = |object: &Value| object.get("status").cloned().unwrap_or(Value::Null);
-    without_nulls(status(object)) == without_nulls(status(observed))
+    let (one, other) = (object.get("status"), observed.get("status"));
+    same(one.unwrap_or(&Value::Null), other.unwrap_or(&Value::Null))
+}
+
+/// Whether two objects are the same but for server-managed metadata; `apart` are the fields that are not
+/// compared with the others, the metadata among them.
+fn same_content(one: &Value, other: &Value, apart: &[&str]) -> bool {
+    let (Value::Object(fields), Value::Object(others)) = (one, other) else {
+        return same(one, other);
+    };
+    same_fields(fields, others, apart)
+        && match (fields.get(METADATA), others.get(METADATA)) {
+            (Some(Value::Object(one)), Some(Value::Object(other))) => {
+                same_fields(one, other, &SERVER_MANAGED)
+            }
+            (one, other) => same(one.unwrap_or(&Value::Null), other.unwrap_or(&Value::Null)),
+        }
+}
+
+/// Whether two values are the same where a null means absence, as the API server takes it for known fields.
+/// Nothing is copied: plans and CSVs are large. Depth is that of the objects, which `serde_json` bounds when it
+/// reads one.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => same_fields(one, other, &[]),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (one, other) => one == other,
+    }
+}
+
+fn same_fields(one: &Map<String, Value>, other: &Map<String, Value>, apart: &[&str]) -> bool {
+    let counts =
+        |(name, value): &(&String, &Value)| !value.is_null() && !apart.contains(&name.as_str());
+    let in_other = |name: &String, value: &Value| other.get(name).is_some_and(|it| same(value, it));
+    one.iter().filter(counts).count() == other.iter().filter(counts).count()
+        && one.iter().filter(counts).all(|(name, value)| in_other(name, value))
 }
 
 /// The object without server-managed metadata and without nulls, which mean absence.
@@ -155,6 +189,19 @@ mod tests {
     #[case(json!({}), false)]
     fn statuses(#[case] object: Value, #[case] same: bool) {
         assert_eq!(is_none(&Action::Status { object, observed: Some(observed_object()) }), same);
+    }
+
+    #[rstest::rstest]
+    #[case::null_is_absent(json!({"a": null, "b": {"c": null}}), json!({"b": {}}), true)]
+    #[case::in_lists(json!({"a": [{"b": 1, "c": null}]}), json!({"a": [{"b": 1}]}), true)]
+    #[case::a_null_in_a_list_is_there(json!({"a": [null]}), json!({"a": []}), false)]
+    #[case::another_name(json!({"a": 1}), json!({"b": 1}), false)]
+    #[case::null_for_a_value(json!({"a": 1, "b": null}), json!({"a": null, "b": 1}), false)]
+    #[case::longer(json!({"a": [1]}), json!({"a": [1, 2]}), false)]
+    #[case::another_kind(json!({"a": {}}), json!({"a": []}), false)]
+    fn values(#[case] one: Value, #[case] other: Value, #[case] expected: bool) {
+        assert_eq!((same(&one, &other), same(&other, &one)), (expected, expected));
+        assert_eq!(without_nulls(one) == without_nulls(other), expected);
     }
 
     #[test]

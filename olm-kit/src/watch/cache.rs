@@ -93,6 +93,24 @@ impl<K: Cached> Cache<K> {
         }
     }
 
+    /// The watch saw this version of an object; false when it is not the one that is here, so that the object has
+    /// to be [applied](Self::apply).
+    pub(super) fn confirm_version(
+        &mut self,
+        namespace: Option<&str>,
+        name: &str,
+        version: &str,
+    ) -> bool {
+        let place = (namespace, name);
+        let is_here = self.get(&place).is_some_and(|known| known.cached_version() == Some(version));
+        if is_here {
+            let namespace = namespace.map(str::to_owned);
+            self.malformed.remove(&ObjectKey { namespace, name: name.to_owned() });
+            self.confirm(&place);
+        }
+        is_here
+    }
+
     /// The watch saw the object deleted.
     pub(super) fn delete(&mut self, meta: &ObjectMeta) -> Option<Change<K>> {
         let key = key_of(meta);

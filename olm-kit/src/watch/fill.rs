@@ -55,6 +55,17 @@ impl<K, T> Filled<K, T> {
     }
 }
 
+impl<K, T: Cached> Filled<K, T> {
+    /// Whether the store has this version of the object, which is confirmed then.
+    fn is_known(&self, object: &Value) -> bool {
+        let field = |name: &str| object.get("metadata")?.get(name)?.as_str();
+        match (field("name"), field("resourceVersion")) {
+            (Some(name), Some(version)) => self.store.confirm(field("namespace"), name, version),
+            _ => false,
+        }
+    }
+}
+
 impl<K, T> Fill for Filled<K, T>
 where
     K: DeserializeOwned,
@@ -74,6 +85,10 @@ where
     }
 
     fn apply(&self, object: &Value) -> Result<(), String> {
+        // What the process wrote itself was read when the API server answered.
+        if self.is_known(object) {
+            return Ok(());
+        }
         read::<K>(object).map(|object| self.store.apply(object.into()))
     }
 

@@ -153,6 +153,12 @@ impl<K: Cached> Store<K> {
         self.change(|cache, object| cache.apply(object), object);
     }
 
+    /// Whether this version of an object is here. The watch has reported it then.
+    pub(super) fn confirm(&self, namespace: Option<&str>, name: &str, version: &str) -> bool {
+        let _guard = self.inner.writing.lock();
+        self.inner.cache.write().confirm_version(namespace, name, version)
+    }
+
     pub(super) fn list_one(&self, object: K) {
         self.change(|cache, object| cache.list(object), object);
     }

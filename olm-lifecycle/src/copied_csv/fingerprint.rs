@@ -3,7 +3,10 @@
 //! Fingerprints never leave the process, so their formula is free. The original's projection and
 //! the observed copy go through the same one.
 
-use olm_types::api::ClusterServiceVersion;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use olm_types::api::{
+    ClusterServiceVersion, ClusterServiceVersionSpec, ClusterServiceVersionStatus,
+};
 
 use crate::digest::digest;
 
@@ -46,15 +49,23 @@ impl Fingerprint {
 
     /// The fingerprint of a copy, or of the prototype of one.
     pub fn of(csv: &ClusterServiceVersion) -> Self {
-        let metadata = &csv.metadata;
+        Self::of_parts(&csv.metadata, &csv.spec, csv.status.as_ref())
+    }
+
+    /// The same of its parts, which need not be one object: a spec is large.
+    pub(super) fn of_parts(
+        metadata: &ObjectMeta,
+        spec: &ClusterServiceVersionSpec,
+        status: Option<&ClusterServiceVersionStatus>,
+    ) -> Self {
         Self {
             object: digest(&(
                 &metadata.name,
                 metadata.labels.as_ref().filter(|labels| !labels.is_empty()),
                 metadata.annotations.as_ref().filter(|annotations| !annotations.is_empty()),
-                &csv.spec,
+                spec,
             )),
-            status: digest(&csv.status),
+            status: digest(&status),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_effect::{Action, Effect, Target};
-use olm_types::api::ClusterServiceVersion;
+use olm_types::api::{
+    ClusterServiceVersion, ClusterServiceVersionSpec, ClusterServiceVersionStatus,
+};
 use olm_types::tracking::is_tracking;
 use olm_types::{annotations, labels, reasons};
 
@@ -19,17 +21,18 @@ pub struct Prototype {
 impl Prototype {
     /// The projection of a whole CSV, of which nothing was stripped.
     pub fn of(origin: &ClusterServiceVersion) -> Self {
-        let namespace = origin.metadata.namespace.clone().unwrap_or_default();
-        let mut status = origin.status.clone().unwrap_or_default();
-        status.reason = Some(reasons::csv::COPIED.to_owned());
-        status.message =
-            Some(format!("The operator is running in {namespace} but is managing this namespace"));
         let csv = ClusterServiceVersion {
-            metadata: metadata(&origin.metadata, namespace),
+            metadata: metadata(&origin.metadata),
             spec: origin.spec.clone(),
-            status: Some(status),
+            status: Some(status(origin)),
         };
         Self { fingerprint: Fingerprint::of(&csv), csv }
+    }
+
+    /// By which copies in step with a whole CSV are recognised, without the prototype.
+    pub fn fingerprint_of(origin: &ClusterServiceVersion) -> Fingerprint {
+        let (metadata, status) = (metadata(&origin.metadata), status(origin));
+        Fingerprint::of_parts(&metadata, &origin.spec, Some(&status))
     }
 
     /// By which copies in step are recognised.
@@ -52,19 +55,40 @@ impl Prototype {
 
     /// Writes the status of the copy in `namespace`, which has this resourceVersion.
     pub fn status(&self, namespace: &str, version: &str) -> Effect {
-        let copy = self.copy(namespace, Some(version));
+        // The spec is not sent with a status, and is as large as the original.
+        let copy = self.copy_with(ClusterServiceVersionSpec::default(), namespace, Some(version));
         Effect::status(target(&copy), serde_json::to_value(&copy).unwrap_or_default(), None)
     }
 
     fn copy(&self, namespace: &str, version: Option<&str>) -> ClusterServiceVersion {
-        let mut copy = self.csv.clone();
-        copy.metadata.namespace = Some(namespace.to_owned());
-        copy.metadata.resource_version = version.map(str::to_owned);
-        copy
+        self.copy_with(self.csv.spec.clone(), namespace, version)
+    }
+
+    fn copy_with(
+        &self,
+        spec: ClusterServiceVersionSpec,
+        namespace: &str,
+        version: Option<&str>,
+    ) -> ClusterServiceVersion {
+        let mut metadata = self.csv.metadata.clone();
+        metadata.namespace = Some(namespace.to_owned());
+        metadata.resource_version = version.map(str::to_owned);
+        ClusterServiceVersion { metadata, spec, status: self.csv.status.clone() }
     }
 }
 
-fn metadata(origin: &ObjectMeta, namespace: String) -> ObjectMeta {
+fn status(origin: &ClusterServiceVersion) -> ClusterServiceVersionStatus {
+    let namespace = origin.metadata.namespace.as_deref().unwrap_or_default();
+    let message = format!("The operator is running in {namespace} but is managing this namespace");
+    ClusterServiceVersionStatus {
+        reason: Some(reasons::csv::COPIED.to_owned()),
+        message: Some(message),
+        ..origin.status.clone().unwrap_or_default()
+    }
+}
+
+fn metadata(origin: &ObjectMeta) -> ObjectMeta {
+    let namespace = origin.namespace.clone().unwrap_or_default();
     let mut kept_labels = origin.labels.clone().unwrap_or_default();
     kept_labels.retain(|key, _| !key.starts_with(labels::COMPONENT_PREFIX) && !is_tracking(key));
     kept_labels.insert(labels::COPIED_FROM.to_owned(), namespace);

@@ -9,6 +9,7 @@ use olm_types::api::{ClusterServiceVersion, OperatorGroup, RequirementStatus};
 use olm_types::gvk::Gvk;
 
 use super::chain::Chain;
+use super::components::{Components, examine};
 use super::observed::Observed;
 use super::requirements::{Evaluation, evaluate};
 use crate::install::PodLabels;
@@ -33,17 +34,26 @@ pub struct Pass<'a> {
     /// The time of the decision.
     pub now: Timestamp,
     requirements: OnceCell<Evaluation>,
+    components: OnceCell<Result<Components, Request>>,
 }
 
 impl<'a> Pass<'a> {
     /// A pass over `observed`.
     pub fn new(observed: &'a Observed, now: Timestamp) -> Self {
-        Self { observed, now, requirements: OnceCell::new() }
+        Self { observed, now, requirements: OnceCell::new(), components: OnceCell::new() }
     }
 
     /// The requirements, evaluated once per pass.
     pub fn requirements(&self) -> &Evaluation {
         self.requirements.get_or_init(|| evaluate(self.observed))
+    }
+
+    /// The state of the components, looked at once per pass: for each Deployment a hash is computed.
+    ///
+    /// # Errors
+    /// What has to be read first.
+    pub(super) fn components(&self) -> Result<Components, Request> {
+        self.components.get_or_init(|| examine(self.observed)).clone()
     }
 
     /// What the requirements are, if a stage of this pass evaluated them.

@@ -1,6 +1,7 @@
 //! The servers of a CSV: what an install writes about them, and how its Deployments look with
 //! their certificates (spec olm-operator 3.6-3.8).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use olm_effect::Effect;
@@ -79,14 +80,20 @@ pub(super) fn trusted_now(observed: &Observed, deployment: &str) -> Vec<u8> {
 ///
 /// # Errors
 /// When something is missing that an install makes.
-pub(super) fn as_installed(observed: &Observed) -> Result<ClusterServiceVersion, NotComputable> {
+pub(super) fn as_installed(
+    observed: &Observed,
+) -> Result<Cow<'_, ClusterServiceVersion>, NotComputable> {
     let mut hashes = BTreeMap::new();
     for (name, deployment, bundle) in authorities(observed) {
         let bundle = bundle.ok_or(NotComputable::NoAuthority(name))?;
         let hash = hash_of(observed, deployment, bundle)?;
         hashes.entry(deployment.to_owned()).or_insert(hash);
     }
-    Ok(with_mounts(&observed.csv, &hashes)?)
+    // Most CSVs have no servers.
+    if hashes.is_empty() {
+        return Ok(Cow::Borrowed(&*observed.csv));
+    }
+    Ok(Cow::Owned(with_mounts(&observed.csv, &hashes)?))
 }
 
 /// Whether the CSV has servers.

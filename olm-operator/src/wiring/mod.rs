@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use kube::Client;
+use olm_kit::ObjectKey;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Reconciler};
@@ -102,6 +103,8 @@ struct Parts {
     protected: BTreeSet<String>,
     /// The rules of a CSV's life.
     stages: Stages,
+    /// Statuses of CSVs that only refresh what is there, and wait to be written.
+    refreshes: Pace<ObjectKey>,
     /// How far the owners of namespaces are trusted.
     tenancy: Tenancy,
     /// Whether this replica acts.
@@ -148,6 +151,7 @@ impl Parts {
             report,
             protected: args.protected(),
             stages,
+            refreshes: Pace::default(),
             tenancy,
             participant,
         })
@@ -165,7 +169,7 @@ impl Parts {
             stages: self.stages.clone(),
             tenancy: self.tenancy.clone(),
             metrics: metrics.clone(),
-            pace: Pace::default(),
+            pace: self.refreshes.clone(),
         };
         let groups = GroupReconciler {
             stores: stores.clone(),

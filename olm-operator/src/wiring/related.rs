@@ -11,7 +11,7 @@ use crate::args::Args;
 use crate::controllers::adoption::{CsvAdopter, SubscriptionAdopter};
 use crate::controllers::api_service::ApiServiceReconciler;
 use crate::controllers::cluster_operator::{ClusterOperatorReconciler, Names, Report};
-use crate::controllers::copied_csv::{AT_ONCE, Claims, CopyReconciler};
+use crate::controllers::copied_csv::{AT_ONCE, Claims, CopyReconciler, LONGEST};
 use crate::controllers::labeller::Labeller;
 use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator::OperatorReconciler;
@@ -36,7 +36,8 @@ impl Parts {
             originals: originals.clone(),
             protected: self.protected.clone(),
             announced: Arc::default(),
-            pace: Pace::default(),
+            pace: Pace::no_longer_than(LONGEST),
+            refreshes: self.refreshes.clone(),
             queue: queues.copies.clone(),
             claims: Claims::new(queues.copies.clone()),
             permits: Arc::new(Semaphore::new(AT_ONCE)),
@@ -66,8 +67,11 @@ impl Parts {
             tenancy: self.tenancy.clone(),
             interpreter: interpreter.clone(),
         };
-        let subscriptions =
-            SubscriptionAdopter { stores: stores.clone(), interpreter: interpreter.clone() };
+        let subscriptions = SubscriptionAdopter {
+            stores: stores.clone(),
+            interpreter: interpreter.clone(),
+            pace: Pace::default(),
+        };
         let conditions =
             ConditionReconciler { stores: stores.clone(), interpreter: interpreter.clone() };
         let api_services = ApiServiceReconciler {

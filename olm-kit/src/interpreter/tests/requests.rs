@@ -51,6 +51,19 @@ async fn each_action_is_one_request(
 }
 
 #[tokio::test]
+async fn a_status_goes_without_the_spec() {
+    let mut object = object("5", "x");
+    object["spec"] = json!({"icon": "large"});
+    object["status"] = json!({"phase": "Succeeded", "spec": "stays"});
+    let request = "PUT /api/v1/namespaces/ns/configmaps/a/status?fieldManager=olm";
+    let script = Script::new().answer(request, 200, object.clone());
+    let status = Action::Status { object: object.clone(), observed: None };
+    assert_eq!(outcome(&script, effect(status)).await, Outcome::Changed(object.clone()));
+    object.as_object_mut().unwrap().remove("spec");
+    assert_eq!(script.finish()[0].body, object);
+}
+
+#[tokio::test]
 async fn deletions_carry_their_options() {
     let script = Script::new().answer(
         "DELETE /api/v1/namespaces/ns/configmaps/a",

@@ -10,6 +10,7 @@ use kube::core::ObjectMeta;
 use parking_lot::Mutex;
 use serde_json::json;
 
+use super::fill::{Fill, Filled};
 use super::*;
 
 fn object(name: &str, uid: &str, version: u64) -> ConfigMap {
@@ -101,6 +102,25 @@ fn own_writes_are_read_back() {
     store.apply(object("a", "u", 7));
     store.absorb(object("b", "u", 8));
     assert_eq!(take(&log), ["a 5->7", "b -->8"]);
+}
+
+#[test]
+fn what_the_process_wrote_is_not_read_again() {
+    let (store, log) = logged([object("a", "u", 5)]);
+    store.absorb(object("a", "u", 7));
+    let filled = Filled::<ConfigMap, ConfigMap>::new(store.clone());
+    // What is not read may be anything.
+    let reported = |version: &str| {
+        let metadata =
+            json!({"namespace": "ns", "name": "a", "uid": "u", "resourceVersion": version});
+        json!({"metadata": metadata, "data": 7})
+    };
+    assert_eq!(filled.apply(&reported("7")), Ok(()));
+    assert!(store.unconfirmed().is_empty(), "the watch has reported it");
+    for other in ["6", "8"] {
+        assert!(filled.apply(&reported(other)).is_err(), "version {other} is read");
+    }
+    assert_eq!(take(&log), ["a 5->7"]);
 }
 
 #[test]

@@ -83,9 +83,11 @@ fn a_copy_is_the_projection_of_its_original() {
 
 #[test]
 fn a_copy_in_step_has_the_fingerprint_of_the_prototype() {
-    let prototype = Prototype::of(&mk_origin("t", ""));
+    let origin = mk_origin("t", "");
+    let prototype = Prototype::of(&origin);
     let copy = mk_copy(&prototype);
     assert_eq!(copy.fingerprint, prototype.fingerprint());
+    assert_eq!(Prototype::fingerprint_of(&origin), prototype.fingerprint());
     assert_eq!((&*copy.origin, copy.is_labelled, copy.names_operator), ("op", true, true));
 }
 

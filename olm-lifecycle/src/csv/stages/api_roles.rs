@@ -2,14 +2,14 @@
 
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use olm_rbac::{api_service_roles, crd_roles};
+use olm_rbac::{Level, api_service_roles, crd_roles};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::gvk::{CrdName, Gvk};
-use olm_types::labels::AGGREGATE_PREFIX;
+use olm_types::labels::{AGGREGATE_PREFIX, RBAC_AGGREGATE_PREFIX};
 use olm_types::owner::is_owned_by_uid;
 
 use super::{Stage, Verdict};
-use crate::csv::components::{Components, examine};
+use crate::csv::components::Components;
 use crate::csv::decision::Decision;
 use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
@@ -21,9 +21,9 @@ pub struct ApiRoles;
 impl Stage for ApiRoles {
     fn judge(&self, pass: &Pass<'_>) -> Verdict {
         let observed = pass.observed;
-        let healthy = examine(observed) == Ok(Components::Healthy);
-        let trusted = observed.trust.csv(&observed.csv);
-        if observed.phase() != CsvPhase::Succeeded || !healthy || !trusted {
+        let may_have = observed.phase() == CsvPhase::Succeeded && observed.trust.csv(&observed.csv);
+        // Components are looked at last: that takes longest.
+        if !may_have || pass.components() != Ok(Components::Healthy) {
             return Verdict::Continue;
         }
         let effects: Vec<_> = wanted(observed)
@@ -59,7 +59,9 @@ pub fn api_role_names(csv: &ClusterServiceVersion) -> Vec<String> {
     roles.chain(served).filter_map(|role| role.metadata.name).collect()
 }
 
-/// The roles of those APIs whose definition exists; without one the requirements say what lacks.
+/// The roles of those APIs whose definition exists; without one the requirements say what lacks. The lowest level
+/// of all APIs comes first: Kubernetes collects `view` into `edit` and that into `admin`, and writes each of
+/// them anew whenever what it holds has grown.
 fn wanted(observed: &Observed) -> Vec<ClusterRole> {
     let crds = crd_apis(&observed.csv).filter_map(|(name, version, kind)| {
         let uid = observed.crds.get(&name.to_string())?.metadata.uid.as_deref()?;
@@ -70,7 +72,17 @@ fn wanted(observed: &Observed) -> Vec<ClusterRole> {
         let uid = observed.api_services.get(&service)?.metadata.uid.as_deref()?;
         Some(api_service_roles(resource, &api, uid))
     });
-    crds.chain(services).flatten().collect()
+    let mut roles: Vec<ClusterRole> = crds.chain(services).flatten().collect();
+    roles.sort_by_cached_key(|role| height(&role.metadata));
+    roles
+}
+
+/// How far up the level is that a role is collected into.
+fn height(role: &ObjectMeta) -> Option<usize> {
+    let labels = role.labels.as_ref()?;
+    let is_collected =
+        |level: Level| labels.contains_key(&format!("{RBAC_AGGREGATE_PREFIX}{}", level.suffix()));
+    Level::ALL.into_iter().rev().position(is_collected)
 }
 
 fn crd_apis(csv: &ClusterServiceVersion) -> impl Iterator<Item = (CrdName, &str, &str)> {

@@ -6,7 +6,7 @@ use olm_types::reasons::csv as reasons;
 
 use super::serving::next_look;
 use super::{Stage, Verdict};
-use crate::csv::components::{Components, examine};
+use crate::csv::components::Components;
 use crate::csv::decision::Decision;
 use crate::csv::pass::{Pass, Request};
 use crate::csv::serving::removed;
@@ -113,7 +113,7 @@ fn evaluate(
     reason: &'static str,
 ) -> Result<Decision, Request> {
     let observed = pass.observed;
-    let decision = match examine(observed)? {
+    let decision = match pass.components()? {
         Components::Healthy => {
             let message = "install strategy completed with no errors";
             Decision::enter(CsvPhase::Succeeded, reasons::INSTALL_SUCCEEDED, message)

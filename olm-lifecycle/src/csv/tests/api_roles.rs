@@ -11,11 +11,32 @@ fn users_get_roles_for_the_apis_of_an_operator_that_runs() {
     let mut world = with_api();
     let decision = world.sync("csv");
     let made: Vec<&str> = decision.effects.iter().map(|it| it.target.name.as_str()).collect();
-    let expected = ["admin", "edit", "view", "crdview"].map(|end| format!("as.g.io-v1-{end}"));
+    let expected = ["view", "crdview", "edit", "admin"].map(|end| format!("as.g.io-v1-{end}"));
     assert_eq!(made, expected);
     let role = world.get("ClusterRole", "as.g.io-v1-view").unwrap();
     assert_eq!(role["metadata"]["ownerReferences"][0]["uid"], json!("uid-as.g.io"));
     assert!(world.sync("csv").effects.is_empty());
+}
+
+/// What Kubernetes collects changes in one level after the other, and not in all with each API.
+#[test]
+fn roles_of_all_apis_are_made_level_by_level() {
+    let mut world = with_api();
+    world.put(mk_crd("bs.g.io"));
+    world.edit("ClusterServiceVersion", "csv", |csv| own(csv, &["as.g.io", "bs.g.io"]));
+    let decision = world.sync("csv");
+    let made: Vec<&str> = decision.effects.iter().map(|it| it.target.name.as_str()).collect();
+    let expected = [
+        "as.g.io-v1-view",
+        "as.g.io-v1-crdview",
+        "bs.g.io-v1-view",
+        "bs.g.io-v1-crdview",
+        "as.g.io-v1-edit",
+        "bs.g.io-v1-edit",
+        "as.g.io-v1-admin",
+        "bs.g.io-v1-admin",
+    ];
+    assert_eq!(made, expected);
 }
 
 #[test]

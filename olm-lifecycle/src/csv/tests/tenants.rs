@@ -144,7 +144,7 @@ fn a_role_of_another_owner_with_the_name_of_an_api_role_is_left_alone() {
     }));
     let decision = judge(&world, &Trust::default());
     let written: Vec<&str> = decision.effects.iter().map(|it| it.target.name.as_str()).collect();
-    assert_eq!(written, ["admin", "view", "crdview"].map(|end| format!("as.g.io-v1-{end}")));
+    assert_eq!(written, ["view", "crdview", "admin"].map(|end| format!("as.g.io-v1-{end}")));
 }
 
 #[rstest]

@@ -36,6 +36,7 @@ impl Execution {
     /// The calls to make next, at the same time; none when all steps were visited or one failed.
     pub fn next_requests(&mut self) -> Vec<Request> {
         self.take_in();
+        self.look_again();
         let together = self.together();
         if together.is_empty() { self.next_request().into_iter().collect() } else { together }
     }

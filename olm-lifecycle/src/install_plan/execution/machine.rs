@@ -20,6 +20,9 @@ pub struct Execution {
     pub(super) state: MachineState,
     failure: Option<StepError>,
     warnings: Vec<String>,
+    /// The first step that began to wait for its API in this execution.
+    awaits: Option<usize>,
+    has_looked_again: bool,
     pub(super) ahead: Ahead,
     pub(super) notes: Vec<Note>,
 }
@@ -53,7 +56,20 @@ impl Execution {
     pub fn new(scope: Scope, steps: Vec<Step>) -> Self {
         let (warnings, notes) = (Vec::new(), Vec::new());
         let (state, ahead) = (MachineState::Open, Ahead::default());
-        Self { scope, steps, cursor: 0, state, failure: None, warnings, ahead, notes }
+        let (failure, awaits, has_looked_again) = (None, None, false);
+        let cursor = 0;
+        Self {
+            scope,
+            steps,
+            cursor,
+            state,
+            failure,
+            warnings,
+            awaits,
+            has_looked_again,
+            ahead,
+            notes,
+        }
     }
 
     /// How many bytes the manifests have that the calls will be made of.
@@ -65,7 +81,7 @@ impl Execution {
 
     /// The next call to make; nothing when all steps were visited or one failed.
     pub fn next_request(&mut self) -> Option<Request> {
-        while self.failure.is_none() && self.cursor < self.steps.len() {
+        while self.failure.is_none() && (self.cursor < self.steps.len() || self.look_again()) {
             match self.request() {
                 Ok(Some(request)) => return Some(request),
                 Ok(None) => self.advance(),
@@ -84,6 +100,19 @@ impl Execution {
             Ok(None) => {}
             Err(error) => self.fail(error),
         }
+    }
+
+    /// At the end, goes back once to what began to wait for its API: most is served by then, and the plan needs
+    /// neither a record that it waits nor another execution.
+    pub(super) fn look_again(&mut self) -> bool {
+        let is_at_end = self.failure.is_none() && self.cursor >= self.steps.len();
+        let Some(first) = self.awaits.filter(|_| is_at_end && !self.has_looked_again) else {
+            return false;
+        };
+        self.has_looked_again = true;
+        self.cursor = first;
+        self.state = MachineState::Open;
+        true
     }
 
     /// Whether an error has ended it.
@@ -133,6 +162,9 @@ impl Execution {
 
     fn end_step(&mut self, status: StepStatus) {
         if let Some(step) = self.steps.get_mut(self.cursor) {
+            if status == StepStatus::WaitingForApi && step.status != status {
+                self.awaits.get_or_insert(self.cursor);
+            }
             step.status = status;
         }
         self.advance();

@@ -3,9 +3,10 @@
 //! An [`Execution`] asks for one call at a time ([`Request`]) and gets what became of it
 //! ([`Reply`]); first calls of steps that wait for nothing of each other may be made at the same time
 //! ([`Execution::next_requests`]). It goes through the steps strictly in order; each is created first,
-//! and where the object exists already, the rule of its kind decides what to write. The first error ends
-//! the execution; the statuses that were reached are kept, so the next execution goes on from there. An
-//! object that is being deleted is such an error: it is created once it is gone.
+//! and where the object exists already, the rule of its kind decides what to write. What began to wait for
+//! its API is looked at once more at the end. The first error ends the execution; the statuses that were
+//! reached are kept, so the next execution goes on from there. An object that is being deleted is such an
+//! error: it is created once it is gone.
 
 mod ahead;
 mod call;
@@ -17,6 +18,7 @@ mod difference;
 mod error;
 mod existing_crds;
 mod handlers;
+mod joined;
 mod machine;
 mod manifest;
 mod notes;

@@ -48,7 +48,11 @@ impl Execution {
                 let mut desired = handler.desired(&self.scope, step, manifest)?;
                 let target = handler.target(&self.scope, step, &desired);
                 components::label(&self.scope, step, &target, &mut desired);
-                MachineState::Create { desired, gone: 0 }
+                self.join(&target, &mut desired);
+                match self.is_made(handler, &target) {
+                    true => MachineState::Compare { desired, conflicts: 0 },
+                    false => MachineState::Create { desired, gone: 0 },
+                }
             }
         };
         self.request()

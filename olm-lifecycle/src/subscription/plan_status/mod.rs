@@ -47,6 +47,18 @@ pub fn reconcile(
     (wanted != *status).then_some(SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
 }
 
+/// The conditions of a status that begins to follow this plan, as [`reconcile`] would make them at the next look.
+pub(super) fn conditions_with(
+    status: &SubscriptionStatus,
+    subscription: &Subscription,
+    plan: &InstallPlan,
+    now: Timestamp,
+) -> Vec<SubscriptionCondition> {
+    let wanted = with_plan(status, subscription, plan, now).conditions;
+    let is_same = conditions::all_same(&status.conditions, &wanted);
+    if is_same { status.conditions.clone() } else { wanted }
+}
+
 /// A plan that was deleted before it was done is forgotten, so that a new one is made.
 ///
 /// v0 does that only when a Pending or Failed condition goes with it; without one it would wait

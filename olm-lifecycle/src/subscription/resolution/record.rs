@@ -8,7 +8,7 @@ use olm_types::conditions::subscription::{
     BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, RESOLUTION_FAILED,
 };
 
-use super::super::conditions;
+use super::super::{conditions, plan_status};
 use super::{Namespace, Selection, Spec, kept_back, state, write};
 use crate::install_plan::approval::begins_to_wait;
 use crate::install_plan::request::{PlanRequest, is_without_status};
@@ -60,6 +60,8 @@ fn subscriptions<'a>(
             status.current_csv = Some(csv.clone());
             if let Some(plan) = plan {
                 follow(&mut status, plan);
+                // Said at once, the next look at the Subscription has nothing to add.
+                status.conditions = plan_status::conditions_with(&status, subscription, plan, now);
             }
         }
         write(namespace, subscription, status, plan.filter(|_| next.is_some()), Spec::Resolved, now)

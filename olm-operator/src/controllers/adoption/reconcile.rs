@@ -5,10 +5,13 @@ use olm_effect::{Effect, Outcome};
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::digest;
 use olm_lifecycle::operator::{adopt_by_csv, adopt_by_subscription};
+use tokio::time::Instant;
 
 use super::observe::{owned, plan_labels};
 use crate::components::ComponentIndex;
+use crate::pace::Pace;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 
@@ -18,12 +21,16 @@ pub struct SubscriptionAdopter {
     pub stores: Stores,
     /// What carries decisions out.
     pub interpreter: Interpreter,
+    /// Subscriptions whose status is about to change again: catalog-operator writes it, and would meet a label
+    /// that comes in between as a conflict.
+    pub pace: Pace<ObjectKey>,
 }
 
 #[async_trait]
 impl Reconciler<ObjectKey> for SubscriptionAdopter {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(subscription) = self.stores.subscriptions.get_key(key) else {
+            self.pace.forget(key);
             return Ok(Conclusion::Done);
         };
         let namespace = key.namespace.as_deref();
@@ -33,7 +40,15 @@ impl Reconciler<ObjectKey> for SubscriptionAdopter {
         let plans = plan_labels(&self.stores, &subscription);
         let all = self.stores.subscriptions.list_in(namespace.unwrap_or_default());
         let effects = adopt_by_subscription(&subscription, &all, csv.as_deref(), &plans);
-        label(&self.interpreter, &effects).await
+        if !effects.is_empty() {
+            let left = self.pace.left(key.clone(), digest(&subscription.status), Instant::now());
+            if !left.is_zero() {
+                return Ok(Conclusion::RequeueAfter(left));
+            }
+        }
+        let labelled = label(&self.interpreter, &effects).await?;
+        self.pace.forget(key);
+        Ok(labelled)
     }
 }
 

@@ -12,7 +12,7 @@ use olm_kit::ObjectKey;
 use olm_kit::key::QueueKey;
 
 pub use claims::Claims;
-pub use reconcile::CopyReconciler;
+pub use reconcile::{CopyReconciler, LONGEST};
 pub use targets::AT_ONCE;
 
 /// The copies of an original: in one namespace, or in all.

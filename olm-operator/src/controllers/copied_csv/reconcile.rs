@@ -27,6 +27,10 @@ use crate::originals::Originals;
 use crate::pace::Pace;
 use crate::stores::Stores;
 
+/// How long copies of an original that never stands still are held back: longer than most installs take, which
+/// end with a status that copies show at once.
+pub const LONGEST: Duration = Duration::from_secs(10);
+
 /// Reconciles copies.
 pub struct CopyReconciler {
     /// Where objects are observed.
@@ -43,6 +47,8 @@ pub struct CopyReconciler {
     pub announced: Arc<DashMap<ObjectKey, String>>,
     /// Statuses of originals that are on their way to another.
     pub pace: Pace<ObjectKey>,
+    /// Statuses of originals that wait to be written.
+    pub refreshes: Pace<ObjectKey>,
     /// Where looks at all copies are asked for.
     pub queue: Queue<CopyKey>,
     /// Who writes to which copy.
@@ -80,14 +86,17 @@ impl Reconciler<CopyKey> for CopyReconciler {
 
 impl CopyReconciler {
     /// For how long copies do not yet show the status of their original, of which this is `known`. One
-    /// that has come to an end is shown at once; what it is on its way is shown when it lasts.
+    /// that has come to an end is shown at once; what it is on its way is shown when it lasts, and not while
+    /// another one waits to take its place.
     fn left(&self, observed: &Observed, known: Option<Fingerprint>, due: &[Due<'_>]) -> Duration {
         let origin = observed.origin.as_deref().filter(|origin| !has_concluded(origin));
         let lacking = due.iter().any(|due| due.lack.status);
         let (Some(origin), Some(known), true) = (origin, known, lacking) else {
             return Duration::ZERO;
         };
-        self.pace.left(ObjectKey::of(origin), known.status, Instant::now())
+        let (key, now) = (ObjectKey::of(origin), Instant::now());
+        let refresh = self.refreshes.waits(&key, now).unwrap_or_default();
+        self.pace.left(key, known.status, now).max(refresh)
     }
 
     /// All copies show together what lasted.

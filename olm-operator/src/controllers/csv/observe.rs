@@ -17,7 +17,7 @@ use olm_lifecycle::csv::{ClusterOwned, Observed, claimant};
 use olm_lifecycle::install::{Overrides, is_ours};
 use olm_lifecycle::writes::resource_of;
 use olm_rbac::{Account, Grants};
-use olm_types::api::{ClusterServiceVersion, Subscription};
+use olm_types::api::{ClusterServiceVersion, CsvPhase, Subscription};
 
 use crate::dependents::account_names;
 use crate::proxy;
@@ -163,13 +163,16 @@ where
     all.filter(|object| is_ours(csv, object.meta())).collect()
 }
 
-/// The ClusterRoles that `roles` were lifted to, and those of the CSV's APIs.
+/// The ClusterRoles that `roles` were lifted to, and those of the CSV's APIs, of which there are four for each:
+/// they are looked at once it has succeeded.
 fn cluster_roles(
     stores: &Stores,
     csv: &ClusterServiceVersion,
     roles: &[Arc<Role>],
 ) -> BTreeMap<String, Arc<ClusterRole>> {
-    namesakes(&stores.cluster_roles, names(roles).into_iter().chain(api_role_names(csv)))
+    let has_succeeded = csv.phase() == CsvPhase::Succeeded;
+    let of_apis = has_succeeded.then(|| api_role_names(csv)).into_iter().flatten();
+    namesakes(&stores.cluster_roles, names(roles).into_iter().chain(of_apis))
 }
 
 fn names<K: KubeResource>(objects: &[Arc<K>]) -> Vec<String> {

@@ -173,6 +173,11 @@ fn package(name: &str) -> Package {
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("{name}-settings")},
         "data": {"speed": "slow"},
     }));
+    // The rights of the CSV are for an account of the same name.
+    let bundle = bundle.manifest(json!({
+        "apiVersion": "v1", "kind": "ServiceAccount",
+        "metadata": {"name": name, "annotations": {"from": "bundle"}},
+    }));
     let bundle = bundle.manifest(json!({
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": format!("{name}-metrics")},
         "spec": {"selector": {"name": name}, "ports": [{"port": 8080, "protocol": "TCP", "targetPort": 8080}]},

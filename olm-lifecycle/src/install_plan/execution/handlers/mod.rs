@@ -57,6 +57,11 @@ pub trait StepHandler: Sync {
         false
     }
 
+    /// Whether several steps of one plan may be about the same object, each of which adds to it.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// The object that the step is about; `desired` is null before it is known.
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target;
 

@@ -35,6 +35,10 @@ impl StepHandler for ServiceAccounts {
         MESSAGES
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
         object_target(resource(), Some(&scope.namespace), step, desired)
     }

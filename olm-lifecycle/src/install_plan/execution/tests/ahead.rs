@@ -72,7 +72,7 @@ fn definitions_are_created_together_and_looked_at_together() {
     let steps: Vec<Step> = names.iter().map(|name| crd(name)).collect();
     let mut cluster = Cluster::default();
     let (created, ended) = rounds(&mut cluster, &steps);
-    assert_eq!(created, [AT_ONCE, 2]);
+    assert_eq!(created, [AT_ONCE, 2, AT_ONCE, 2], "they are looked at once more");
     assert!(statuses(&ended).iter().all(|status| *status == StepStatus::WaitingForApi));
     for name in &names {
         cluster.change("CustomResourceDefinition", name, |crd| {
@@ -86,6 +86,35 @@ fn definitions_are_created_together_and_looked_at_together() {
     assert_eq!(looked, [AT_ONCE, 2]);
     assert!(statuses(&ended).iter().all(|status| *status == StepStatus::Created));
     assert_eq!(rounds(&mut cluster, &ended.steps).0, Vec::<usize>::new(), "all is done");
+}
+
+/// An API server serves a definition a moment after it was created.
+#[rstest]
+#[case::by_the_end(true, StepStatus::Created)]
+#[case::later(false, StepStatus::WaitingForApi)]
+fn definitions_are_looked_at_once_more(#[case] is_served: bool, #[case] expected: StepStatus) {
+    let mut cluster = with_csv();
+    let mut execution = Execution::new(scope(), vec![crd("a"), account("b"), account("c")]);
+    let mut requests = 0;
+    while let Some(request) = execution.next_request() {
+        requests += 1;
+        let reply = cluster.answer(request);
+        execution.absorb(reply);
+        if is_served {
+            cluster.change("CustomResourceDefinition", "a", |crd| {
+                crd["status"] = json!({"conditions": [
+                    {"type": "Established", "status": "True"},
+                    {"type": "NamesAccepted", "status": "True"},
+                ]});
+            });
+        }
+    }
+    let ended = execution.finish();
+    assert_eq!(statuses(&ended), [expected, StepStatus::Created, StepStatus::Created]);
+    assert_eq!(requests, 4, "three creations and a look");
+    let waiting = ended.steps.iter().any(|step| step.status == StepStatus::WaitingForApi);
+    let (looked, _) = rounds(&mut cluster, &ended.steps);
+    assert_eq!(looked.len(), usize::from(waiting), "where nothing begins, one look is enough");
 }
 
 #[test]

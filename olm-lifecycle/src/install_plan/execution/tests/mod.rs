@@ -17,6 +17,7 @@ mod cluster;
 mod components;
 mod copies;
 mod deletion;
+mod joined;
 mod kinds;
 mod objects;
 mod owners;

@@ -5,6 +5,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::install_plan::request::PlanRequest;
+use crate::subscription::plan_status::{self, ReferencedPlan};
 use crate::tenancy::Attestor;
 
 /// Selects, plans, creates and records, as the operator does.
@@ -59,6 +60,26 @@ fn a_new_subscription_gets_a_plan() {
     assert_eq!(status.installplan.as_ref().unwrap().uuid, "uid-install-1");
     assert_eq!(status.install_plan_ref.as_ref().unwrap().name.as_deref(), Some("install-1"));
     assert_eq!(status.installed_csv, None);
+}
+
+#[rstest]
+#[case::automatic(Approval::Automatic, "Installing")]
+#[case::manual(Approval::Manual, "RequiresApproval")]
+fn what_a_plan_waits_for_is_said_at_once(#[case] approval: Approval, #[case] reason: &str) {
+    let mut one = subscription("a", "alpha", "");
+    one.spec.install_plan_approval = Some(approval);
+    let namespace = namespace(vec![one]);
+    let (request, effects) =
+        install(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]).1.unwrap();
+    let status = written(&effects).remove("a-alpha").unwrap();
+    let mut others = others(&status).into_iter();
+    let pending = others.find(|condition| condition.type_ == "InstallPlanPending").unwrap();
+    assert_eq!(pending.reason.as_deref(), Some(reason));
+    let live = stored(request.object(&[]), "install-1");
+    let plan = InstallPlan { status: Some(request.status()), ..live };
+    let plan = ReferencedPlan::Found(Arc::new(plan));
+    let again = plan_status::reconcile(&status, &namespace.subscriptions[0], &plan, now());
+    assert_eq!(again, None, "the next look has nothing to add");
 }
 
 #[test]
