@@ -13,7 +13,7 @@ use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use olm_client::Cluster;
-use olm_client::catalogs::{Cache, Way};
+use olm_client::catalogs::{Cache, Folders, Way};
 use serde_json::json;
 
 use crate::output::Output;
@@ -134,8 +134,8 @@ impl Connection {
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
         let is_named = self.namespace.is_some();
-        let (notices, way) = (Output::notices(), Way::Forward);
-        Ok(Cluster { client, namespace, is_named, server, cache, timeout, notices, way })
+        let (folders, notices, way) = (Folders::default(), Output::notices(), Way::Forward);
+        Ok(Cluster { client, namespace, is_named, server, cache, folders, timeout, notices, way })
     }
 
     async fn config(&self) -> Result<Config> {
