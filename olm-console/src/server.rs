@@ -80,7 +80,7 @@ impl Server {
     /// None: what a caller does wrong ends his connection.
     pub async fn serve(self, console: Console) -> Result<(), ConsoleError> {
         let (questions, asked) = mpsc::channel(WAITING);
-        let live = Live::new();
+        let live = Live::new(console.reading.sources.olm_namespace.clone());
         let gate = Gate::Own(self.guard, Identity::own(console.cluster.clone()));
         let router = router(Arc::new(gate), questions, live.clone());
         tokio::select! {

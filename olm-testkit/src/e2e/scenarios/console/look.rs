@@ -43,6 +43,7 @@ pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
     let kitchen = Kitchen::set_up(&ctx).await?;
     let opened = Opened::start(&program, &kitchen.flags()).await?;
     opened.is_calm("the first page").await?;
+    as_it_is_typed(&opened).await?;
     by_mouse(&opened).await?;
     by_keyboard(&opened).await?;
     opened.shows("/installed", &["1.0.0", "1.1.0", "NeedsApproval"]).await?;
@@ -53,6 +54,23 @@ pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
         every_page(&opened, scheme).await?;
     }
     details(&opened).await
+}
+
+/// What is typed is searched for without a key, and becomes a part of the address.
+async fn as_it_is_typed(opened: &Opened) -> Result<()> {
+    let browser = &opened.browser;
+    opened.shows("/catalog", &["kettle"]).await?;
+    for (words, cards) in [("no-such-package", 0), ("kettle", 1)] {
+        browser.fill("#search", words).await?;
+        let address = format!("new URLSearchParams(location.search).get('q') === '{words}'");
+        browser.until("become the address of the search", &address).await?;
+        let found = format!("document.querySelectorAll('#found .card').length === {cards}");
+        browser.until("show what is found", &found).await?;
+        let command = format!("document.querySelector('#command').textContent.endsWith('{words}')");
+        browser.until("name the command of the search", &command).await?;
+    }
+    opened.open("/catalog").await?;
+    opened.is_calm("a search as it is typed").await
 }
 
 /// A search by words, and a package behind its card.
