@@ -100,7 +100,8 @@ impl Connection {
         self.namespace.as_deref()
     }
 
-    /// The flags that name the cluster and whose rights count, for another command; none that holds a secret.
+    /// The flags that name the cluster and whose rights count, for another command; none that holds a secret. Where
+    /// $KUBECONFIG or the user's own file counts, that counts for the other command as well: no path is named.
     pub fn flags(&self) -> Vec<String> {
         let file = self.kubeconfig.as_ref().map(|file| file.display().to_string());
         let named = [

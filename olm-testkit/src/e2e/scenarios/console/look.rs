@@ -39,7 +39,7 @@ const DOT: &str = "return [...document.querySelectorAll('svg.graph a')]
 
 /// Every page is there, and calm.
 pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
-    let program = Program::new(&ctx).await?;
+    let program = Program::new(&ctx).await?.by_environment();
     let kitchen = Kitchen::set_up(&ctx).await?;
     let opened = Opened::start(&program, &kitchen.flags()).await?;
     opened.is_calm("the first page").await?;
@@ -50,8 +50,9 @@ pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
     opened.shows("/operator?name=kettle", &[OLD, "Deployment kettle-manager"]).await?;
     opened.shows("/plan?name=kettle", &[NEW, "version 1.1.0"]).await?;
     opened.shows("/health", &["OLM013"]).await?;
+    let paths = [program.kubeconfig().display().to_string(), kitchen.folder()];
     for scheme in Scheme::ALL {
-        every_page(&opened, scheme).await?;
+        every_page(&opened, scheme, &paths).await?;
     }
     details(&opened).await
 }
@@ -146,8 +147,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PICTURES)
 }
 
-/// Pictures of every page, which has no error and fits a phone.
-async fn every_page(opened: &Opened, scheme: Scheme) -> Result<()> {
+/// Pictures of every page, which has no error, names no path of this machine and fits a phone.
+async fn every_page(opened: &Opened, scheme: Scheme, paths: &[String]) -> Result<()> {
     opened.browser.prefer(scheme).await?;
     let folder = folder();
     for (name, path) in PAGES.into_iter().chain(FORMS) {
@@ -157,6 +158,10 @@ async fn every_page(opened: &Opened, scheme: Scheme) -> Result<()> {
         let dark = opened.browser.run(&format!("return {background};")).await?;
         let is_light = dark == "rgb(255, 255, 255)";
         ensure!(is_light == (scheme == Scheme::Light), "{what} has the background {dark}");
+        let text = opened.browser.run("return document.documentElement.textContent;").await?;
+        let text = text.as_str().unwrap_or_default();
+        let path = paths.iter().find(|path| text.contains(*path));
+        ensure!(text.contains("kubectl olm") && path.is_none(), "{what} names {path:?}");
         let file = format!("{name}-{}.png", scheme.as_str());
         opened.browser.picture(&folder.join(file)).await?;
         opened.fits_a_phone(&what).await?;
