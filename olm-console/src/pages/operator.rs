@@ -10,12 +10,19 @@ use olm_plan::why::{Need, NeededBy};
 use olm_types::api::ClusterServiceVersion;
 
 use super::act::{self, Offer};
+use super::bounds::Budget;
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
 
 /// Events that are shown, the newest.
 const EVENTS: usize = 200;
+
+/// Bytes of all of them: a page has 150 KiB at most.
+const HAPPENED: usize = 80 * 1024;
+
+/// Bytes of markup around one, with its time written twice.
+const EVENT_MARKUP: usize = 160;
 
 /// Kinds of which it is asked whether one may be created.
 const KINDS: usize = 20;
@@ -28,6 +35,7 @@ struct Operator {
     package: String,
     offers: Vec<Offer>,
     events: Vec<Happened>,
+    older: usize,
     no_events: Option<Failure>,
     why: Option<Answer>,
     no_why: Option<Failure>,
@@ -73,14 +81,16 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let sources = &visit.desk.console.reading.sources;
     let answered = reasons(&visit.cluster, visit.home(), name, sources).await;
     let (why, no_why) = parts(answered.map(answer));
-    let (events, no_events) = parts(happened.map(newest));
+    let (happened, no_events) = parts(happened.map(newest));
+    let (events, older) = happened.unwrap_or_default();
     let home = Some(visit.home());
     html(&Operator {
         package: url("/package", &[("namespace", home), ("name", Some(&package))]),
         offers: offers(visit, name, csv.as_ref()).await,
         frame: visit.frame(Page::Operator, name, &command),
         root,
-        events: events.unwrap_or_default(),
+        events,
+        older,
         no_events,
         why,
         no_why,
@@ -135,11 +145,17 @@ fn parts<T>(read: anyhow::Result<T>) -> (Option<T>, Option<Failure>) {
     }
 }
 
-/// The newest first.
-fn newest(mut events: Vec<Happened>) -> Vec<Happened> {
+/// The newest first, as many as fit, and how many older ones there are.
+fn newest(mut events: Vec<Happened>) -> (Vec<Happened>, usize) {
     events.reverse();
-    events.truncate(EVENTS);
-    events
+    let mut budget = Budget::new(HAPPENED);
+    let fits = |one: &&Happened| {
+        budget.holds(EVENT_MARKUP, &[&one.object, &one.type_, &one.reason, &one.message])
+    };
+    let fitting = events.iter().take(EVENTS).take_while(fits).count();
+    let older = events.len().saturating_sub(fitting);
+    events.truncate(fitting);
+    (events, older)
 }
 
 fn branch(node: Node) -> Branch {
@@ -164,4 +180,32 @@ fn answer(found: Reasons) -> Answer {
     ];
     let lists = lists.into_iter().filter(|(_, lines)| !lines.is_empty()).collect();
     Answer { verdict: why.verdict.sentence(), lists, unread }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(count: i32, characters: usize) -> Vec<Happened> {
+        let event = |count: i32| Happened {
+            last_seen: None,
+            object: "Pod/a".to_owned(),
+            type_: "Warning".to_owned(),
+            reason: "BackOff".to_owned(),
+            count,
+            message: "m".repeat(characters),
+        };
+        (0..count).map(event).collect()
+    }
+
+    #[test]
+    fn the_newest_events_are_shown_as_far_as_they_fit() {
+        let (shown, older) = newest(events(3, 10));
+        let counts: Vec<i32> = shown.iter().map(|one| one.count).collect();
+        assert_eq!((counts, older), (vec![2, 1, 0], 0));
+        let (shown, older) = newest(events(300, 10));
+        assert_eq!((shown.len(), older), (EVENTS, 100));
+        let (shown, older) = newest(events(200, 10_000));
+        assert_eq!((shown.len(), older), (8, 192));
+    }
 }
