@@ -59,7 +59,9 @@
   document.addEventListener("htmx:afterRequest", function (event) {
     if (!isSearch(event.detail.elt) || !event.detail.successful) { return; }
     var url = new URL(event.detail.pathInfo.finalRequestPath, location.href);
-    document.getElementById("search").defaultValue = url.searchParams.get("q") || "";
+    ["q", "provides"].forEach(function (name) {
+      event.detail.elt.elements[name].defaultValue = url.searchParams.get(name) || "";
+    });
     history.replaceState(null, "", url);
     typed = false;
   });

@@ -5,7 +5,7 @@
 //! Elements that tests in a browser look for keep these ids:
 //!
 //! ```text
-//! search, found, count                      what packages are searched by, what is found, and how many there are
+//! search, provides, found, count            what packages are searched by, what is found, and how many there are
 //! command                                   the command that shows the same
 //! installed-table, events-table             tables
 //! upgrade-graph, graph-table                the graph, and the same as a table
