@@ -42,7 +42,11 @@ static LIVE: [(Page, &str, &[&Kind]); 6] = [
     (Page::Package, "package", &[&SUBSCRIPTIONS, &CSVS, &CATALOGS, &GLOBAL_CATALOGS]),
     (Page::Installed, "installed", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS]),
     (Page::Plan, "plan", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS]),
-    (Page::Health, "health", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS, &DEPLOYMENTS]),
+    (
+        Page::Health,
+        "health",
+        &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS, &DEPLOYMENTS, &GLOBAL_CATALOGS],
+    ),
     (
         Page::Operator,
         "operator",

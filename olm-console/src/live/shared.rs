@@ -190,16 +190,16 @@ mod tests {
         let first = follow(&live, 1, Page::Installed, "a", &started).unwrap();
         count(4);
         let second = follow(&live, 1, Page::Health, "a", &started).unwrap();
-        count(5);
+        count(6);
         let _other = follow(&live, 1, Page::Installed, "b", &started).unwrap();
-        count(9);
+        count(10);
         let _another = follow(&live, 2, Page::Installed, "a", &started).unwrap();
-        count(13);
+        count(14);
         drop(first);
         let is_open = |place: usize| !started.borrow()[place].1.is_closed();
         assert!(is_open(0), "the second page follows it");
         drop(second);
-        assert!(!is_open(0) && !is_open(4) && is_open(5), "watches end with their pages");
+        assert!(!is_open(0) && !is_open(5) && is_open(6), "watches end with their pages");
     }
 
     #[test]

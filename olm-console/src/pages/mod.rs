@@ -7,7 +7,8 @@
 //! ```text
 //! search, provides, found, count            what packages are searched by, what is found, and how many there are
 //! command                                   the command that shows the same
-//! installed-table, events-table             tables
+//! installed-table, events-table, catalogs-table, certificates-table
+//!                                           tables
 //! upgrade-graph, graph-table                the graph, and the same as a table
 //! install-form, install-confirm             /install: what is asked for, and what was shown
 //! approve-form                              /plan: the InstallPlan that waits
