@@ -129,7 +129,7 @@ fn place<'a>(home: &'a str, object: &Value) -> Result<&'a str> {
 }
 
 /// Whether a text stays one part of an address.
-fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
     !text.is_empty()
         && text.len() <= LONGEST

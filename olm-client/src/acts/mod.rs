@@ -25,6 +25,7 @@ use std::time::Duration;
 use kube::api::{DeleteParams, PatchParams, PostParams};
 
 pub use create::{Created, create};
+pub(crate) use custom::is_plain;
 pub use custom::{crd_of, example_kinds, examples, make, read_object};
 pub use remove::{Operands, Removal, check_operands, delete, deleted_csvs, gone, remove, report};
 pub use shown::{difference, without_digest};

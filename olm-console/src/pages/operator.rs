@@ -4,13 +4,14 @@ use askama::Template;
 use axum::response::Response;
 use olm_client::acts::example_kinds;
 use olm_client::acts::rights::{Action, May};
-use olm_client::operator::{Happened, Reasons, reasons, subscription, timeline};
+use olm_client::operator::{Happened, Operand, Reasons, operands, reasons, subscription, timeline};
+use olm_plan::preview::permissions::{held, right};
 use olm_plan::tree::{Node, tree};
 use olm_plan::why::{Need, NeededBy};
 use olm_types::api::ClusterServiceVersion;
 
 use super::act::{self, Offer};
-use super::bounds::Budget;
+use super::bounds::{Budget, short};
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
@@ -18,10 +19,18 @@ use crate::failure::Failure;
 /// Events that are shown, the newest.
 const EVENTS: usize = 200;
 
-/// Bytes of all of them: a page has 150 KiB at most.
-const HAPPENED: usize = 80 * 1024;
+/// Bytes of all of them, and of what its accounts may do: a page has 150 KiB at most.
+const HAPPENED: usize = 64 * 1024;
+const HELD: usize = 24 * 1024;
+const LINE_MARKUP: usize = 10;
 
-/// Bytes of markup around one, with its time written twice.
+/// Characters that a custom resource says of itself.
+const STATE: usize = 200;
+
+/// Custom resources that are shown.
+const OPERANDS: usize = 100;
+
+/// Bytes of markup around an event, with its time written twice.
 const EVENT_MARKUP: usize = 160;
 
 /// Kinds of which it is asked whether one may be created.
@@ -34,6 +43,11 @@ struct Operator {
     root: Branch,
     package: String,
     offers: Vec<Offer>,
+    operands: Vec<Operand>,
+    unread: Vec<String>,
+    no_operands: Option<Failure>,
+    rights: Vec<String>,
+    more_rights: usize,
     events: Vec<Happened>,
     older: usize,
     no_events: Option<Failure>,
@@ -83,12 +97,23 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let (why, no_why) = parts(answered.map(answer));
     let (happened, no_events) = parts(happened.map(newest));
     let (events, older) = happened.unwrap_or_default();
+    let (made, no_operands) = match &csv {
+        Some(csv) => parts(operands(&visit.cluster, csv).await),
+        None => (None, None),
+    };
+    let (operands, unread) = made.unwrap_or_default();
+    let (rights, more_rights) = csv.as_ref().map(permissions).unwrap_or_default();
     let home = Some(visit.home());
     html(&Operator {
         package: url("/package", &[("namespace", home), ("name", Some(&package))]),
         offers: offers(visit, name, csv.as_ref()).await,
         frame: visit.frame(Page::Operator, name, &command),
         root,
+        operands: operands.into_iter().take(OPERANDS).map(shortened).collect(),
+        unread,
+        no_operands,
+        rights,
+        more_rights,
         events,
         older,
         no_events,
@@ -143,6 +168,20 @@ fn parts<T>(read: anyhow::Result<T>) -> (Option<T>, Option<Failure>) {
         Ok(read) => (Some(read), None),
         Err(error) => (None, Some(Failure::of(&error))),
     }
+}
+
+/// What the accounts of a CSV may do, escalations first, as much as fits, and how much more there is.
+fn permissions(csv: &ClusterServiceVersion) -> (Vec<String>, usize) {
+    let all: Vec<String> = held(csv).iter().map(right).collect();
+    let mut budget = Budget::new(HELD);
+    let fits = |line: &&String| budget.holds(LINE_MARKUP, &[line.as_str()]);
+    let lines: Vec<String> = all.iter().take_while(fits).cloned().collect();
+    let more = all.len().saturating_sub(lines.len());
+    (lines, more)
+}
+
+fn shortened(operand: Operand) -> Operand {
+    Operand { state: short(&operand.state, STATE), ..operand }
 }
 
 /// The newest first, as many as fit, and how many older ones there are.
@@ -206,6 +245,6 @@ mod tests {
         let (shown, older) = newest(events(300, 10));
         assert_eq!((shown.len(), older), (EVENTS, 100));
         let (shown, older) = newest(events(200, 10_000));
-        assert_eq!((shown.len(), older), (8, 192));
+        assert_eq!((shown.len(), older), (6, 194));
     }
 }
