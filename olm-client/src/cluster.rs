@@ -17,7 +17,7 @@ use olm_plan::settings::{PROGRAMS, Settings};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::catalogs::{Cache, Route};
+use crate::catalogs::{Cache, Folders, Route};
 use crate::notices::Notices;
 
 /// Objects of one answer.
@@ -52,6 +52,8 @@ pub struct Cluster {
     pub server: String,
     /// Where is kept what was read once.
     pub cache: Cache,
+    /// Catalogs of folders, as they were read last.
+    pub folders: Folders,
     /// Without one an answer may take for ever.
     pub timeout: Option<Duration>,
     /// Takes what is said beside a result.

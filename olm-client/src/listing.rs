@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use olm_plan::preview::Known;
 use olm_types::api::{CatalogSource, PackageManifest, Subscription};
 
-use crate::catalogs::{Access, Catalogs, Visible};
+use crate::catalogs::{Access, Catalogs, Folders, Visible};
 use crate::cluster::{Cluster, TimedOut, cause};
 use crate::notices::Notices;
 use crate::package::key_of;
@@ -38,7 +38,10 @@ impl Listing {
         let flags = &sources.catalog;
         let presented = cluster.list(&cluster.api::<PackageManifest>(Some(home))).await;
         let (own, presented) = match presented {
-            Ok(found) => (Catalogs::of_flags(&visible, flags, &cluster.notices).await?, found),
+            Ok(found) => {
+                let Cluster { folders, notices, .. } = cluster;
+                (Catalogs::of_flags(&visible, flags, folders, notices).await?, found)
+            }
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) => {
                 if flags.is_empty() {
@@ -77,7 +80,8 @@ impl Listing {
         notices: &Notices,
     ) -> Result<Self> {
         let (visible, known) = visible_offline(namespace, sources)?;
-        let named = Catalogs::of_flags(&visible, &sources.catalog, notices).await?;
+        let (flags, folders) = (&sources.catalog, Folders::default());
+        let named = Catalogs::of_flags(&visible, flags, &folders, notices).await?;
         let packages = named.packages(package).await?;
         let subscriptions = known.typed(Subscription::KIND);
         Ok(Self { packages, subscriptions, unread: Vec::new() })
@@ -169,13 +173,14 @@ mod tests {
         let visible = Visible::in_state(&Known::default(), "ns", &Settings::default());
         let (notices, said) = kept();
         let flag = format!("olm/kitchen={}", folder.path().display());
-        let read = Catalogs::of_flags(&visible, &[flag], &notices).await.unwrap();
+        let folders = Folders::default();
+        let read = Catalogs::of_flags(&visible, &[flag], &folders, &notices).await.unwrap();
         instead(&read, anyhow!("away"), &notices).unwrap();
         let expected =
             "warning: the packages API cannot be read (away): the catalogs themselves are asked";
         assert_eq!(*said.lock().unwrap(), [expected]);
 
-        let nothing = Catalogs::of_flags(&visible, &[], &notices).await.unwrap();
+        let nothing = Catalogs::of_flags(&visible, &[], &folders, &notices).await.unwrap();
         let error = format!("{:#}", instead(&nothing, anyhow!("away"), &notices).unwrap_err());
         assert!(error.starts_with("the packages API cannot be read, and no catalog"), "{error}");
         assert!(error.ends_with(": away"), "{error}");

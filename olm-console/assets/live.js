@@ -1,15 +1,16 @@
-// What htmx and its extension leave to a page that is live: a form that is being filled in stays, a hidden page
-// does not watch, and a refusal is shown.
+// What htmx and its extension leave to a page that is live: what is as it was stays as it is, with the focus in it, a
+// form that is being filled in stays, a search has an address, a hidden page does not watch, and a refusal is shown.
 (function () {
   "use strict";
   var live = document.getElementById("live");
   var state = document.getElementById("live-state");
   if (!live || !state || !window.htmx) { return; }
   var HIDDEN = 10000;
-  var source = null, timer = 0, typed = false, missed = false, closed = false;
+  var source = null, followed = "", timer = 0, typed = false, missed = false, closed = false;
 
   function say(text) { state.textContent = text; }
   function content() { return document.getElementById("content"); }
+  function isSearch(element) { return element instanceof Node && element.matches("form.search"); }
   function holds(element) { return element instanceof Node && content().contains(element); }
   function isFilledIn() {
     var active = document.activeElement;
@@ -18,6 +19,7 @@
 
   htmx.createEventSource = function (url) {
     source = new EventSource(url);
+    source.addEventListener("state", function (event) { followed = event.data; });
     source.addEventListener("end", function (event) {
       if (event.data !== "end") { say(event.data); }
     });
@@ -28,15 +30,40 @@
   document.addEventListener("focusout", function () {
     setTimeout(function () {
       if (!missed || isFilledIn()) { return; }
-      missed = false;
       htmx.trigger(content(), "sse:changed");
     }, 0);
   });
-  document.addEventListener("htmx:beforeRequest", function (event) {
-    if (event.target !== content() || !isFilledIn()) { return; }
-    event.preventDefault();
+  // A page that was just opened is read once more, as it may have changed before it was followed.
+  function isAsItWas(text) {
+    var read = new DOMParser().parseFromString(text, "text/html").getElementById("content");
+    return read !== null && read.innerHTML === content().innerHTML;
+  }
+  function isShown() {
+    if (missed) { say(followed); }
+    missed = false;
+  }
+  document.addEventListener("htmx:beforeSwap", function (event) {
+    var detail = event.detail;
+    if (event.target !== content() || !detail.shouldSwap) { return; }
+    var isSame = isAsItWas(detail.serverResponse);
+    if (isSame || !isFilledIn()) {
+      detail.shouldSwap = !isSame;
+      return isShown();
+    }
+    detail.shouldSwap = false;
     missed = true;
     say("changed since this page was read; it stays while its form is filled in");
+  });
+
+  // Words of a search that were sent are no form that is being filled in: they are a part of the address.
+  document.addEventListener("htmx:afterRequest", function (event) {
+    if (!isSearch(event.detail.elt) || !event.detail.successful) { return; }
+    var url = new URL(event.detail.pathInfo.finalRequestPath, location.href);
+    ["q", "provides"].forEach(function (name) {
+      event.detail.elt.elements[name].defaultValue = url.searchParams.get(name) || "";
+    });
+    history.replaceState(null, "", url);
+    typed = false;
   });
   document.addEventListener("htmx:responseError", function (event) {
     say("not live: the console answers " + event.detail.xhr.status + "; reload this page");

@@ -80,7 +80,7 @@ async fn run(flags: Flags) -> Result<(), ConsoleError> {
         flags: Vec::new(),
     };
     let (questions, asked) = mpsc::channel(WAITING);
-    let live = Live::new();
+    let live = Live::new(console.reading.sources.olm_namespace.clone());
     let router = router(Arc::new(Gate::Login(login.clone())), questions, live.clone());
     let failed = |source| ConsoleError::Address { address: flags.listen, source };
     let listener = TcpListener::bind(flags.listen).await.map_err(failed)?;

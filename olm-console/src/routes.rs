@@ -101,7 +101,7 @@ mod tests {
         let cookie = guard.cookie().split(';').next().unwrap_or_default().to_owned();
         let (questions, _) = mpsc::channel(1);
         let (identity, _session) = Identity::for_tests();
-        let router = router(Arc::new(Gate::Own(guard, identity)), questions, Live::new());
+        let router = router(Arc::new(Gate::Own(guard, identity)), questions, Live::new(None));
         let path = path.replace("TOKEN", &token);
         let request = Request::get(path).header(HOST, host);
         let cookies = with_cookie.then_some(cookie);
@@ -117,7 +117,7 @@ mod tests {
     #[case::page("/catalog", HERE, true, 503)]
     #[case::nowhere("/metrics", HERE, true, 404)]
     #[case::live("/live?page=installed&namespace=ns", HERE, true, 200)]
-    #[case::live_nowhere("/live?page=catalog&namespace=ns", HERE, true, 400)]
+    #[case::live_nowhere("/live?page=icon&namespace=ns", HERE, true, 400)]
     #[case::live_elsewhere("/live?page=installed&namespace=../ns", HERE, true, 400)]
     #[case::live_without_cookie("/live?page=installed&namespace=ns", HERE, false, 403)]
     #[case::token("/?token=TOKEN", HERE, false, 303)]
@@ -168,7 +168,7 @@ mod tests {
         let request = request.header("origin", format!("http://{origin}"));
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
         let request = request.body(Body::from(body)).unwrap();
-        let found = router(gate, questions, Live::new()).oneshot(request).await.unwrap();
+        let found = router(gate, questions, Live::new(None)).oneshot(request).await.unwrap();
         assert_eq!(found.status().as_u16(), expected);
     }
 

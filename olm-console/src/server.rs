@@ -80,7 +80,7 @@ impl Server {
     /// None: what a caller does wrong ends his connection.
     pub async fn serve(self, console: Console) -> Result<(), ConsoleError> {
         let (questions, asked) = mpsc::channel(WAITING);
-        let live = Live::new();
+        let live = Live::new(console.reading.sources.olm_namespace.clone());
         let gate = Gate::Own(self.guard, Identity::own(console.cluster.clone()));
         let router = router(Arc::new(gate), questions, live.clone());
         tokio::select! {
@@ -150,4 +150,45 @@ async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin, router: Router) {
     let mut served = pin!(server.serve_connection(TokioIo::new(stream), service));
     // An error is the caller's, who has gone.
     while timeout(LONGEST, served.as_mut()).await.is_err() && streams.load(Ordering::Relaxed) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use axum::response::sse::{Event, KeepAlive, Sse};
+    use axum::routing::get;
+    use futures::stream;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+    /// How long a connection lasts after a request, up to a day.
+    async fn lasts(path: &str) -> Duration {
+        let events = async || {
+            let events = stream::pending::<Result<Event, Infallible>>();
+            Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(20)))
+        };
+        let silent = async || std::future::pending::<()>().await;
+        let router = Router::new().route(live::PATH, get(events)).route("/silent", get(silent));
+        let (mut browser, connection) = tokio::io::duplex(HEAD);
+        let served = tokio::spawn(answer(connection, router));
+        let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n");
+        browser.write_all(request.as_bytes()).await.unwrap();
+        let begun = Instant::now();
+        let mut buffer = [0; 1024];
+        while begun.elapsed() < DAY && browser.read(&mut buffer).await.unwrap() > 0 {}
+        served.abort();
+        begun.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_that_is_live_keeps_its_connection_for_a_day() {
+        assert!(lasts(live::PATH).await >= DAY);
+        let other = lasts("/silent").await;
+        assert!((LONGEST..LONGEST + SILENT).contains(&other), "{other:?}");
+    }
 }

@@ -59,6 +59,7 @@ impl Identity {
             is_named: false,
             server: "https://cluster.example".to_owned(),
             cache: olm_client::catalogs::Cache::default(),
+            folders: olm_client::catalogs::Folders::default(),
             timeout: None,
             notices: olm_client::Notices::new(|_| {}),
             route: olm_client::catalogs::Route::default(),

@@ -11,7 +11,7 @@ use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use olm_client::Cluster;
-use olm_client::catalogs::{Cache, Route};
+use olm_client::catalogs::{Cache, Folders, Route};
 use serde_json::json;
 
 use crate::output::Output;
@@ -98,7 +98,8 @@ impl Connection {
         self.namespace.as_deref()
     }
 
-    /// The flags that name the cluster and whose rights count, for another command; none that holds a secret.
+    /// The flags that name the cluster and whose rights count, for another command; none that holds a secret. Where
+    /// $KUBECONFIG or the user's own file counts, that counts for the other command as well: no path is named.
     pub fn flags(&self) -> Vec<String> {
         let file = self.kubeconfig.as_ref().map(|file| file.display().to_string());
         let named = [
@@ -132,8 +133,8 @@ impl Connection {
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
         let is_named = self.namespace.is_some();
-        let (notices, route) = (Output::notices(), Route::Forward);
-        Ok(Cluster { client, namespace, is_named, server, cache, timeout, notices, route })
+        let (folders, notices, route) = (Folders::default(), Output::notices(), Route::Forward);
+        Ok(Cluster { client, namespace, is_named, server, cache, folders, timeout, notices, route })
     }
 
     async fn config(&self) -> Result<Config> {

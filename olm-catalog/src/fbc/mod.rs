@@ -27,6 +27,7 @@ mod properties;
 mod read;
 mod release;
 mod render;
+mod stamp;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -56,6 +57,7 @@ pub use properties::TypedProperties;
 pub use read::{ReadLimits, read};
 pub(crate) use render::MANIFESTS;
 pub use render::{Rendered, render};
+pub use stamp::SourceStamp;
 
 #[cfg(feature = "server")]
 pub(crate) use yaml::write_yaml;

@@ -20,6 +20,13 @@ pub(super) struct SourceFile {
     stamp: (u64, u64, Option<SystemTime>),
 }
 
+impl SourceFile {
+    /// Its size in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.stamp.1
+    }
+}
+
 /// Largest file of patterns, in bytes.
 const IGNORE_BYTES: u64 = 1 << 20;
 

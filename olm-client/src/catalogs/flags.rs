@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use olm_catalog::fbc::ReadLimits;
-use olm_catalog::index::Index;
 use olm_types::bundle::CatalogKey;
 
+use super::folders::Folders;
 use super::place::{Place, server};
 use super::visible::Visible;
 
@@ -16,29 +15,33 @@ use super::visible::Visible;
 ///
 /// # Errors
 /// It has another form, or a folder holds no valid catalog.
-pub(super) fn parse(flag: &str, visible: &Visible) -> Result<Vec<(CatalogKey, Place)>> {
+pub(super) fn parse(
+    flag: &str,
+    visible: &Visible,
+    read: &Folders,
+) -> Result<Vec<(CatalogKey, Place)>> {
     let Some((name, place)) = flag.split_once('=') else {
-        return folders(Path::new(flag));
+        return folders(Path::new(flag), read);
     };
     let key = visible.key_of_flag(name);
     let is_folder = Path::new(place).is_dir();
-    let place = if is_folder { folder(&key, Path::new(place))? } else { server(&key, place)? };
+    let place =
+        if is_folder { folder(&key, Path::new(place), read)? } else { server(&key, place)? };
     Ok(vec![(key, place)])
 }
 
-fn folder(key: &CatalogKey, folder: &Path) -> Result<Place> {
-    let index = Index::build(folder, &ReadLimits::default(), None);
-    let index = index.with_context(|| format!("cannot use the catalog {key}"))?;
-    Ok(Place::Folder(Box::new(index)))
+fn folder(key: &CatalogKey, folder: &Path, read: &Folders) -> Result<Place> {
+    let folder = read.read(key, folder);
+    folder.map(Place::Folder).with_context(|| format!("cannot use the catalog {key}"))
 }
 
 /// Catalogs in folders `NAMESPACE/NAME`.
-fn folders(all: &Path) -> Result<Vec<(CatalogKey, Place)>> {
+fn folders(all: &Path, read: &Folders) -> Result<Vec<(CatalogKey, Place)>> {
     let mut found = Vec::new();
     for (namespace, below) in children(all)? {
         for (name, path) in children(&below)? {
             let key = CatalogKey::new(&namespace, &name);
-            let place = folder(&key, &path)?;
+            let place = folder(&key, &path, read)?;
             found.push((key, place));
         }
     }

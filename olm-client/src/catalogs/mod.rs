@@ -6,6 +6,7 @@
 
 mod cache;
 mod flags;
+mod folders;
 mod forward;
 mod hosted;
 mod packages;
@@ -32,6 +33,7 @@ use packages::Presented;
 use place::{Forwarded, Place};
 
 pub use cache::{Cache, CacheSection};
+pub use folders::Folders;
 pub use pod::REGISTRY_POD;
 pub use route::{ReadAccess, Route};
 pub use visible::Visible;
@@ -70,16 +72,21 @@ impl Catalogs {
     ///
     /// # Errors
     /// One of them cannot be read.
-    pub async fn of_flags(visible: &Visible, flags: &[String], notices: &Notices) -> Result<Self> {
+    pub async fn of_flags(
+        visible: &Visible,
+        flags: &[String],
+        folders: &Folders,
+        notices: &Notices,
+    ) -> Result<Self> {
         let mut members = Vec::new();
         let mut places = BTreeMap::new();
         for flag in flags {
-            for (key, place) in flags::parse(flag, visible)? {
+            for (key, place) in flags::parse(flag, visible, folders)? {
                 let reading = format!("reading catalog {key}");
-                let content = notices.slow(&reading, place.load(&key)).await;
+                let content = notices.slow(&reading, place.load()).await;
                 let content = content.with_context(|| format!("cannot use the catalog {key}"))?;
                 let priority = visible.priority(&key);
-                members.push(Member { key: key.clone(), priority, content: Ok(Arc::new(content)) });
+                members.push(Member { key: key.clone(), priority, content: Ok(content) });
                 places.insert(key, place);
             }
         }
@@ -98,7 +105,8 @@ impl Catalogs {
         flags: &[String],
     ) -> Result<Self> {
         let permit = access.cluster.route.permit().await;
-        let mut catalogs = Self::of_flags(visible, flags, &access.cluster.notices).await?;
+        let Cluster { folders, notices, .. } = access.cluster;
+        let mut catalogs = Self::of_flags(visible, flags, folders, notices).await?;
         catalogs._permit = permit;
         let mut members = catalogs.set.members().to_vec();
         let all = visible.sources();
@@ -113,11 +121,13 @@ impl Catalogs {
                     Ok(snapshot)
                 }
                 Err(error) => {
-                    catalogs.stand_in(access.cluster, &key, &error, visible, &mut presented).await
+                    let stand_in =
+                        catalogs.stand_in(access.cluster, &key, &error, visible, &mut presented);
+                    stand_in.await.map(Arc::new)
                 }
             };
             let priority = source.spec.priority.unwrap_or_default();
-            members.push(Member { key, priority, content: content.map(Arc::new) });
+            members.push(Member { key, priority, content });
         }
         catalogs.set = SnapshotSet::new(members);
         Ok(catalogs)
@@ -173,10 +183,10 @@ async fn reach(
     access: Access<'_>,
     key: &CatalogKey,
     source: &CatalogSource,
-) -> Result<(Place, CatalogSnapshot)> {
+) -> Result<(Place, Arc<CatalogSnapshot>)> {
     if let Route::Service(read_access) = &access.cluster.route {
         let place = route::of_service(access.cluster, read_access, key, source).await?;
-        let snapshot = place.load(key).await?;
+        let snapshot = place.load().await?;
         return Ok((place, snapshot));
     }
     let pod = pod::of(access.cluster, key, source).await?;
@@ -188,7 +198,7 @@ async fn reach(
     let cached =
         cached.and_then(|bytes| CatalogSnapshot::of_records(key.clone(), &bytes, limits).ok());
     if let Some(snapshot) = cached {
-        return Ok((Place::Forwarded(forwarded), snapshot));
+        return Ok((Place::Forwarded(forwarded), Arc::new(snapshot)));
     }
     let reading = async {
         let loaded = forwarded.client().await?.load_recorded().await;
@@ -199,5 +209,5 @@ async fn reach(
     if let (Some(digest), Some(bytes)) = (digest, records.finish()) {
         access.cache.write(CacheSection::Catalogs, &digest, &bytes);
     }
-    Ok((Place::Forwarded(forwarded), snapshot))
+    Ok((Place::Forwarded(forwarded), Arc::new(snapshot)))
 }

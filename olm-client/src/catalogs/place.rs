@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use olm_catalog::connection::{BundleManifests, CatalogConnection};
-use olm_catalog::index::Index;
 use olm_catalog::registry::client::{ClientOptions, Dial, RegistryClient};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_types::bundle::CatalogKey;
 use tokio::sync::OnceCell;
 
+use super::folders::Folder;
 use super::forward::Forward;
 
 /// Where a catalog is asked.
 pub(super) enum Place {
     /// In a file-based catalog.
-    Folder(Box<Index>),
+    Folder(Folder),
     /// At an address that a flag names.
     Server(Box<RegistryClient>),
     /// In a Pod of the cluster.
@@ -56,15 +56,13 @@ impl Place {
     ///
     /// # Errors
     /// It cannot be read in time, or holds too much.
-    pub(super) async fn load(&self, key: &CatalogKey) -> Result<CatalogSnapshot> {
-        match self {
-            Self::Folder(index) => Ok(CatalogSnapshot::of_index(key.clone(), index)?),
-            Self::Server(client) => client.load().await.map_err(|error| anyhow!("{error}")),
-            Self::Forwarded(forwarded) => {
-                let loaded = forwarded.client().await?.load().await;
-                loaded.map_err(|error| anyhow!("{error}"))
-            }
-        }
+    pub(super) async fn load(&self) -> Result<Arc<CatalogSnapshot>> {
+        let client = match self {
+            Self::Folder(folder) => return Ok(Arc::clone(&folder.snapshot)),
+            Self::Server(client) => &**client,
+            Self::Forwarded(forwarded) => forwarded.client().await?,
+        };
+        client.load().await.map(Arc::new).map_err(|error| anyhow!("{error}"))
     }
 
     /// A bundle with its manifests.
@@ -78,8 +76,8 @@ impl Place {
         name: &str,
     ) -> Result<BundleManifests> {
         let client = match self {
-            Self::Folder(index) => {
-                let found = index.bundle(package, channel, name)?.message()?;
+            Self::Folder(folder) => {
+                let found = folder.index.bundle(package, channel, name)?.message()?;
                 return Ok(BundleManifests {
                     name: found.csv_name,
                     csv_json: found.csv_json,

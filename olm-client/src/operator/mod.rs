@@ -1,5 +1,6 @@
-//! One operator: its Subscription, what happened, and why there is no newer one.
+//! One operator: its Subscription, its custom resources, what happened, and why there is no newer one.
 
+mod operands;
 mod reasons;
 mod timeline;
 
@@ -8,6 +9,7 @@ use olm_plan::Observed;
 use olm_plan::observed::{name, namespace};
 use olm_types::api::Subscription;
 
+pub use operands::{Operand, operands};
 pub use reasons::{Reasons, in_cluster as reasons, offline as reasons_offline};
 pub use timeline::{Happened, timeline};
 

@@ -7,7 +7,7 @@ use olm_plan::settings::Settings;
 use olm_plan::why::{Question, Why, why};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
 
-use crate::catalogs::{Access, Catalogs, Visible};
+use crate::catalogs::{Access, Catalogs, Folders, Visible};
 use crate::cluster::Cluster;
 use crate::listing::visible_offline;
 use crate::notices::Notices;
@@ -67,7 +67,8 @@ pub async fn offline(
     }
     let home = namespace.unwrap_or("default");
     let (visible, known) = visible_offline(namespace, sources)?;
-    let catalogs = Catalogs::of_flags(&visible, &sources.catalog, notices).await?;
+    let (flags, folders) = (&sources.catalog, Folders::default());
+    let catalogs = Catalogs::of_flags(&visible, flags, &folders, notices).await?;
     let is_own = |home_: Option<&String>| home_.is_some_and(|found| found == home);
     let mut read = Read {
         subscriptions: known.typed(Subscription::KIND),

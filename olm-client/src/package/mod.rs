@@ -12,7 +12,7 @@ use olm_types::api::{ClusterServiceVersion, PackageManifest, PackageManifestStat
 use olm_types::bundle::{CatalogKey, Entry};
 use olm_types::document::{Budget, json_as};
 
-use crate::catalogs::{Access, Catalogs, Visible};
+use crate::catalogs::{Access, Catalogs, Folders, Visible};
 use crate::cluster::Cluster;
 use crate::contents::Contents;
 use crate::listing::{Listing, visible_offline};
@@ -70,7 +70,8 @@ pub async fn offline(
     let listing = Listing::of_flags(namespace, sources, Some(named.package), notices).await?;
     let status = the_only(&listing.packages, named.package, named.source)?;
     let (visible, known) = visible_offline(namespace, sources)?;
-    let catalogs = Catalogs::of_flags(&visible, &sources.catalog, notices).await?;
+    let (flags, folders) = (&sources.catalog, Folders::default());
+    let catalogs = Catalogs::of_flags(&visible, flags, &folders, notices).await?;
     let folder = reading.bundles.clone();
     let contents = Contents { cluster: None, catalogs: &catalogs, images: None, folder };
     read(named, status, &listing, &contents, &known).await

@@ -8,7 +8,7 @@ use olm_types::api::{ClusterServiceVersion, Subscription};
 use olm_types::bundle::CatalogKey;
 use olm_types::version::Version;
 
-use crate::catalogs::{Access, Catalogs, Visible};
+use crate::catalogs::{Access, Catalogs, Folders, Visible};
 use crate::cluster::Cluster;
 use crate::listing::visible_offline;
 use crate::notices::Notices;
@@ -80,7 +80,8 @@ pub async fn offline(
     notices: &Notices,
 ) -> Result<Upgrades> {
     let (visible, known) = visible_offline(namespace, sources)?;
-    let catalogs = Catalogs::of_flags(&visible, &sources.catalog, notices).await?;
+    let (flags, folders) = (&sources.catalog, Folders::default());
+    let catalogs = Catalogs::of_flags(&visible, flags, &folders, notices).await?;
     read(asked, &catalogs, &known, namespace.unwrap_or("default"))
 }
 

@@ -11,7 +11,7 @@ use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
 use olm_types::document::{self, Budget, Meter};
 use serde_json::Value;
 
-use crate::catalogs::{Access, Catalogs, Visible};
+use crate::catalogs::{Access, Catalogs, Folders, Visible};
 use crate::cluster::Cluster;
 use crate::contents::Contents;
 use crate::notices::Notices;
@@ -31,7 +31,7 @@ pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> 
     let flags = &reading.sources.catalog;
     let visible = Visible::of(&known, asked);
     let catalogs = match asked.wanted.is_removal() {
-        true => Catalogs::of_flags(&visible, &[], &cluster.notices).await?,
+        true => Catalogs::of_flags(&visible, &[], &cluster.folders, &cluster.notices).await?,
         false => Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?,
     };
     let bundles = reading.bundles.clone();
@@ -58,7 +58,8 @@ pub async fn offline(
 ) -> Result<Preview> {
     let mut known = state.clone();
     let visible = Visible::of(&known, asked);
-    let catalogs = Catalogs::of_flags(&visible, &reading.sources.catalog, notices).await?;
+    let (flags, folders) = (&reading.sources.catalog, Folders::default());
+    let catalogs = Catalogs::of_flags(&visible, flags, &folders, notices).await?;
     let contents = Contents {
         cluster: None,
         catalogs: &catalogs,

@@ -4,7 +4,7 @@ use kube::core::ApiResource;
 
 use crate::pages::Page;
 
-/// A kind of which a page watches the objects of its namespace.
+/// A kind of which a page watches the objects of one namespace.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kind {
     group: &'static str,
@@ -13,6 +13,8 @@ pub(crate) struct Kind {
     pub(crate) plural: &'static str,
     /// Labels that an object has, or has not.
     pub(crate) selector: Option<&'static str>,
+    /// Whether that is the namespace of global catalogs, in place of the one of the page.
+    pub(crate) is_global: bool,
 }
 
 /// The group of OLM.
@@ -26,19 +28,29 @@ static CSVS: Kind = Kind {
     ..Kind::new(OLM, "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
 };
 static CATALOGS: Kind = Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources");
+/// The catalogs that all namespaces see.
+static GLOBAL_CATALOGS: Kind =
+    Kind { is_global: true, ..Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources") };
 static DEPLOYMENTS: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
+static PODS: Kind = Kind::new("", "v1", "Pod", "pods");
 static EVENTS: Kind = Kind::new("", "v1", "Event", "events");
 
-/// Pages that are live, by the name that they have in addresses. All others are read when they are opened: what
-/// catalogs hold changes rarely, and a form is not to change while it is filled in.
-static LIVE: [(Page, &str, &[&Kind]); 4] = [
+/// Pages that are live, by the name that they have in addresses. All others are forms, which are not to change while
+/// they are filled in. What a catalog holds changes with the status of its CatalogSource.
+static LIVE: [(Page, &str, &[&Kind]); 6] = [
+    (Page::Catalog, "catalog", &[&SUBSCRIPTIONS, &CATALOGS, &GLOBAL_CATALOGS]),
+    (Page::Package, "package", &[&SUBSCRIPTIONS, &CSVS, &CATALOGS, &GLOBAL_CATALOGS]),
     (Page::Installed, "installed", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS]),
     (Page::Plan, "plan", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS]),
-    (Page::Health, "health", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS, &DEPLOYMENTS]),
+    (
+        Page::Health,
+        "health",
+        &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS, &DEPLOYMENTS, &GLOBAL_CATALOGS],
+    ),
     (
         Page::Operator,
         "operator",
-        &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS, &DEPLOYMENTS, &EVENTS],
+        &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS, &DEPLOYMENTS, &PODS, &EVENTS],
     ),
 ];
 
@@ -49,7 +61,7 @@ impl Kind {
         kind: &'static str,
         plural: &'static str,
     ) -> Self {
-        Self { group, version, kind, plural, selector: None }
+        Self { group, version, kind, plural, selector: None, is_global: false }
     }
 
     /// How the API server is asked for it.
@@ -93,10 +105,11 @@ mod tests {
         for (page, name, kinds) in LIVE {
             assert_eq!((named(name), name_of(page)), (Some(page), Some(name)));
             assert_eq!(of(page), kinds);
-            let csvs = kinds.iter().find(|kind| kind.plural == "clusterserviceversions").unwrap();
-            assert_eq!(csvs.selector, Some("!olm.copiedFrom"));
+            let mut csvs = kinds.iter().filter(|kind| kind.plural == CSVS.plural);
+            assert!(csvs.all(|csvs| csvs.selector == Some("!olm.copiedFrom")), "{name}");
         }
-        assert_eq!(named("catalog"), None);
+        assert!(of(Page::Operator).contains(&&CSVS) && of(Page::Operator).contains(&&PODS));
+        assert_eq!(named("icon"), None);
         assert!(of(Page::Icon).is_empty());
     }
 

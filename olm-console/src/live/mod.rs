@@ -85,6 +85,6 @@ mod tests {
         assert_eq!(found.as_deref(), Some("/live?page=installed&namespace=team-1&seen=ff"));
         let found = address(Page::Health, "team-1", None);
         assert_eq!(found.as_deref(), Some("/live?page=health&namespace=team-1"));
-        assert_eq!(address(Page::Catalog, "team-1", None), None);
+        assert_eq!(address(Page::Install, "team-1", None), None);
     }
 }

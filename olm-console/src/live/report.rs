@@ -14,6 +14,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) plural: &'static str,
+    /// Whether it is watched in the namespace of global catalogs.
+    pub(super) is_global: bool,
     pub(super) seen: Seen,
 }
 
@@ -77,12 +79,15 @@ pub(super) fn digest(looks: &[Look]) -> Option<u64> {
 
 /// How a page is followed.
 fn sentence(namespace: &str, looks: &[Look]) -> String {
+    let (global, own): (Vec<&Look>, Vec<&Look>) = looks.iter().partition(|look| look.is_global);
+    let all: Vec<&Look> = looks.iter().collect();
     let problems: Vec<String> = [
         lost(looks),
-        refused(looks, Refusal::Forbidden)
+        refused(&own, Refusal::Forbidden)
             .map(|kinds| format!("may not watch {kinds} in {namespace}")),
-        refused(looks, Refusal::NoSuchKind).map(|kinds| format!("the cluster has no {kinds}")),
-        refused(looks, Refusal::SignedOut).map(|_| "not signed in any more".to_owned()),
+        refused(&global, Refusal::Forbidden).map(|kinds| format!("may not watch global {kinds}")),
+        refused(&all, Refusal::NoSuchKind).map(|kinds| format!("the cluster has no {kinds}")),
+        refused(&all, Refusal::SignedOut).map(|_| "not signed in any more".to_owned()),
     ]
     .into_iter()
     .flatten()
@@ -110,9 +115,10 @@ fn lost(looks: &[Look]) -> Option<String> {
     }
 }
 
-fn refused(looks: &[Look], why: Refusal) -> Option<String> {
+fn refused(looks: &[&Look], why: Refusal) -> Option<String> {
     let refused = looks.iter().filter(|look| look.seen.condition == Condition::Refused(why));
-    let kinds: Vec<&str> = refused.map(|look| look.plural).collect();
+    let mut kinds: Vec<&str> = refused.map(|look| look.plural).collect();
+    kinds.dedup();
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
@@ -127,7 +133,7 @@ mod tests {
     const FORBIDDEN: Condition = Condition::Refused(Refusal::Forbidden);
 
     fn look(plural: &'static str, condition: Condition, digest: u64) -> Look {
-        Look { plural, seen: Seen { condition, digest } }
+        Look { plural, is_global: false, seen: Seen { condition, digest } }
     }
 
     fn lost_at(second: i64) -> Condition {
@@ -155,6 +161,19 @@ mod tests {
     ) {
         let looks = [look("subscriptions", first, 0), look("events", second, 0)];
         assert_eq!(sentence("ns", &looks), expected);
+    }
+
+    #[test]
+    fn what_is_watched_for_all_namespaces_is_said_to_be() {
+        let missing = Condition::Refused(Refusal::NoSuchKind);
+        let both = |condition: Condition| {
+            let own = look("catalogsources", condition, 0);
+            sentence("ns", &[own, Look { is_global: true, ..own }])
+        };
+        let expected =
+            "not live: may not watch catalogsources in ns; may not watch global catalogsources";
+        assert_eq!(both(FORBIDDEN), expected);
+        assert_eq!(both(missing), "not live: the cluster has no catalogsources");
     }
 
     #[test]

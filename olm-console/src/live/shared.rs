@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures::future::select_all;
+use olm_client::{Cluster, Notices};
 use tokio::sync::watch::{self, Receiver, Sender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::kinds::{self, Kind};
 use super::report::{Look, digest};
-use super::watch::{Seen, run};
+use super::watch::{Seen, Watched, run};
 use crate::pages::Page;
 use crate::session::Identity;
 
@@ -24,11 +25,14 @@ const WATCHES: usize = 300;
 pub(crate) struct Live(Arc<Shared>);
 
 struct Shared {
+    /// The namespace of global catalogs, where a flag names it.
+    global: Option<String>,
     places: Arc<Semaphore>,
     watches: Mutex<HashMap<Key, Weak<Receiver<Seen>>>>,
 }
 
-/// Whose watch, where and of what: nothing that one session sees goes to another.
+/// Whose watch, where and of what: nothing that one session sees goes to another. The namespace of global catalogs has
+/// no name here, as it is the same for all pages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     session: u64,
@@ -50,11 +54,18 @@ struct One {
     _shared: Arc<Receiver<Seen>>,
 }
 
+impl Key {
+    fn new(session: u64, namespace: &str, kind: &'static Kind) -> Self {
+        let namespace = if kind.is_global { String::new() } else { namespace.to_owned() };
+        Self { session, namespace, kind }
+    }
+}
+
 impl Live {
-    /// No page is live.
-    pub(crate) fn new() -> Self {
+    /// No page is live. A flag may name the namespace of global catalogs.
+    pub(crate) fn new(global: Option<String>) -> Self {
         let places = Arc::new(Semaphore::new(PAGES));
-        Self(Arc::new(Shared { places, watches: Mutex::default() }))
+        Self(Arc::new(Shared { global, places, watches: Mutex::default() }))
     }
 
     /// Begins to follow what a page shows; nothing if there are too many pages or watches.
@@ -65,21 +76,23 @@ impl Live {
         namespace: &str,
     ) -> Option<Followed> {
         self.follow(identity.session, page, namespace, |kind, seen| {
-            let client = identity.cluster.client.clone();
-            olm_tasks::contained("live watch", run(client, kind, namespace.to_owned(), seen));
+            // What could not be read is said on the page.
+            let cluster = Cluster { notices: Notices::new(|_| {}), ..identity.cluster.clone() };
+            let (namespace, global) = (namespace.to_owned(), self.0.global.clone());
+            let watched = Watched { cluster, kind, namespace, global };
+            olm_tasks::contained("live watch", run(watched, seen));
         })
     }
 
     /// What stands for all that a page shows, where other pages of the session follow it already.
     pub(crate) fn digest(&self, session: u64, page: Page, namespace: &str) -> Option<u64> {
-        let watches = self.watches();
-        let look = |&kind: &&'static Kind| {
-            let key = Key { session, namespace: namespace.to_owned(), kind };
-            let seen = *watches.get(&key)?.upgrade()?.borrow();
-            Some(Look { plural: kind.plural, seen })
+        let (watches, wanted) = (self.watches(), kinds::of(page));
+        let known = |&kind: &&'static Kind| {
+            let seen = *watches.get(&Key::new(session, namespace, kind))?.upgrade()?.borrow();
+            Some(look(kind, seen))
         };
-        let looks: Vec<Look> = kinds::of(page).iter().map(look).collect::<Option<_>>()?;
-        digest(&looks)
+        let looks: Vec<Look> = wanted.iter().map(known).collect::<Option<_>>()?;
+        digest(&looks).filter(|_| !wanted.is_empty())
     }
 
     fn follow(
@@ -90,7 +103,7 @@ impl Live {
         start: impl Fn(&'static Kind, Sender<Seen>),
     ) -> Option<Followed> {
         let place = self.0.places.clone().try_acquire_owned().ok()?;
-        let key = |kind| Key { session, namespace: namespace.to_owned(), kind };
+        let key = |kind| Key::new(session, namespace, kind);
         let mut watches = self.watches();
         watches.retain(|_, shared| shared.strong_count() > 0);
         let wanted = kinds::of(page);
@@ -127,9 +140,7 @@ impl Followed {
     /// What is there now.
     pub(super) fn look(&mut self) -> Vec<Look> {
         let looks = self.watches.iter_mut();
-        looks
-            .map(|one| Look { plural: one.kind.plural, seen: *one.seen.borrow_and_update() })
-            .collect()
+        looks.map(|one| look(one.kind, *one.seen.borrow_and_update())).collect()
     }
 
     /// Waits until something else is there than at the last look.
@@ -144,6 +155,10 @@ impl Followed {
         });
         select_all(changes).await;
     }
+}
+
+fn look(kind: &'static Kind, seen: Seen) -> Look {
+    Look { plural: kind.plural, is_global: kind.is_global, seen }
 }
 
 #[cfg(test)]
@@ -170,26 +185,37 @@ mod tests {
 
     #[test]
     fn watches_are_shared_by_pages_of_one_session_and_namespace() {
-        let (live, started) = (Live::new(), Started::default());
+        let (live, started) = (Live::new(None), Started::default());
         let count = |expected| assert_eq!(started.borrow().len(), expected);
         let first = follow(&live, 1, Page::Installed, "a", &started).unwrap();
         count(4);
         let second = follow(&live, 1, Page::Health, "a", &started).unwrap();
-        count(5);
+        count(6);
         let _other = follow(&live, 1, Page::Installed, "b", &started).unwrap();
-        count(9);
+        count(10);
         let _another = follow(&live, 2, Page::Installed, "a", &started).unwrap();
-        count(13);
+        count(14);
         drop(first);
         let is_open = |place: usize| !started.borrow()[place].1.is_closed();
         assert!(is_open(0), "the second page follows it");
         drop(second);
-        assert!(!is_open(0) && !is_open(4) && is_open(5), "watches end with their pages");
+        assert!(!is_open(0) && !is_open(5) && is_open(6), "watches end with their pages");
+    }
+
+    #[test]
+    fn global_catalogs_are_watched_once_for_all_namespaces() {
+        let (live, started) = (Live::new(None), Started::default());
+        let _first = follow(&live, 1, Page::Catalog, "a", &started).unwrap();
+        assert_eq!(started.borrow().len(), 3);
+        let mut second = follow(&live, 1, Page::Package, "b", &started).unwrap();
+        assert_eq!(started.borrow().len(), 6, "three of its own");
+        let global = |looks: Vec<Look>| looks.iter().filter(|look| look.is_global).count();
+        assert_eq!(global(second.look()), 1);
     }
 
     #[test]
     fn the_page_after_the_last_is_refused_until_one_is_closed() {
-        let (live, started) = (Live::new(), Started::default());
+        let (live, started) = (Live::new(None), Started::default());
         let all: Vec<Followed> =
             (0..PAGES).map(|_| follow(&live, 1, Page::Installed, "a", &started).unwrap()).collect();
         assert_eq!(started.borrow().len(), 4);
@@ -200,8 +226,8 @@ mod tests {
 
     #[test]
     fn watches_have_a_limit_of_their_own() {
-        let (live, started) = (Live::new(), Started::default());
-        let namespaces = (0..WATCHES / 6).map(|number| format!("n{number}"));
+        let (live, started) = (Live::new(None), Started::default());
+        let namespaces = (0..WATCHES / 7).map(|number| format!("n{number}"));
         // All but one place, so that the limit of pages is not the one that counts.
         let kept: Vec<Followed> = namespaces
             .take(PAGES - 1)
@@ -229,7 +255,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_digest_is_known_when_all_are_listed() {
-        let (live, started) = (Live::new(), Started::default());
+        let (live, started) = (Live::new(None), Started::default());
         assert_eq!(live.digest(1, Page::Plan, "a"), None);
         let mut page = follow(&live, 1, Page::Plan, "a", &started).unwrap();
         assert_eq!(live.digest(1, Page::Plan, "a"), None);
@@ -241,6 +267,7 @@ mod tests {
         assert!(found.is_some());
         assert_eq!(live.digest(1, Page::Plan, "a"), found);
         assert_eq!(live.digest(2, Page::Plan, "a"), None, "of another session");
+        assert_eq!(live.digest(1, Page::Install, "a"), None, "of a page that is not live");
         drop(page);
         assert_eq!(live.digest(1, Page::Plan, "a"), None);
     }

@@ -94,7 +94,7 @@ mod tests {
     #[tokio::test]
     async fn a_stream_ends_with_its_session() {
         let (identity, session) = Identity::for_tests();
-        let followed = Live::new().begin(&identity, Shown::Installed, "ns").unwrap();
+        let followed = Live::new(None).begin(&identity, Shown::Installed, "ns").unwrap();
         let mut body = events(followed, &identity, None).into_body();
         let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
         let first = String::from_utf8(first.to_vec()).unwrap();

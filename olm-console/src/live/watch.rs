@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use jiff::Timestamp;
-use kube::Client;
 use kube::api::{Api, DynamicObject};
 use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{Config, DefaultBackoff, Error, Event, watcher};
+use olm_client::Cluster;
 use tokio::sync::watch::Sender;
 use tokio::time::{sleep, timeout};
 
@@ -28,6 +28,18 @@ const LISTING: Duration = Duration::from_secs(60);
 
 /// A pause where none is given.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What is watched, and with whose rights.
+pub(crate) struct Watched {
+    /// Asked with these rights.
+    pub(crate) cluster: Cluster,
+    /// Of which kind.
+    pub(crate) kind: &'static Kind,
+    /// The namespace of the page.
+    pub(crate) namespace: String,
+    /// The namespace of global catalogs, where a flag names it.
+    pub(crate) global: Option<String>,
+}
 
 /// How a watch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,27 +101,37 @@ fn code(error: &Error) -> Option<u16> {
 }
 
 /// Watches until all receivers have gone.
-pub(crate) async fn run(
-    client: Client,
-    kind: &'static Kind,
-    namespace: String,
-    seen: Sender<Seen>,
-) {
-    let api: Api<Slim> = Api::namespaced_with(client, &namespace, &kind.resource());
+pub(crate) async fn run(watched: Watched, seen: Sender<Seen>) {
     let config = Config::default().timeout(LONGEST);
-    let config = kind.selector.into_iter().fold(config, Config::labels);
+    let config = watched.kind.selector.into_iter().fold(config, Config::labels);
     tokio::select! {
         () = seen.closed() => {}
-        () = follow(&api, &config, &seen) => {}
+        () = follow(&watched, &config, &seen) => {}
+    }
+}
+
+impl Watched {
+    /// The objects of the kind in their namespace; nothing where the API server does not say which one that is.
+    async fn api(&self) -> Option<Api<Slim>> {
+        let namespace = match (self.kind.is_global, &self.global) {
+            (false, _) => self.namespace.clone(),
+            (true, Some(global)) => global.clone(),
+            (true, None) => self.cluster.settings(None).await.ok()?.global_namespace,
+        };
+        let client = self.cluster.client.clone();
+        Some(Api::namespaced_with(client, &namespace, &self.kind.resource()))
     }
 }
 
 /// Begins again after each loss, with pauses that grow to half a minute.
-async fn follow(api: &Api<Slim>, config: &Config, seen: &Sender<Seen>) {
+async fn follow(watched: &Watched, config: &Config, seen: &Sender<Seen>) {
     let mut pauses = DefaultBackoff::default();
     loop {
-        let refusal = pass(api, config, seen).await.and_then(|error| Refusal::of(&error));
-        if let Some(refusal) = refusal {
+        let error = match watched.api().await {
+            Some(api) => pass(&api, config, seen).await,
+            None => None,
+        };
+        if let Some(refusal) = error.and_then(|error| Refusal::of(&error)) {
             seen.send_modify(|seen| seen.condition = Condition::Refused(refusal));
             // Those who look at it are still there.
             return seen.closed().await;
@@ -203,6 +225,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use kube::Client;
     use kube::core::Status;
     use rstest::rstest;
     use serde_json::{from_value, json};
@@ -268,7 +291,7 @@ mod tests {
     }
 
     /// An API server whose answers these are, one after the other; then it is silent.
-    fn client(answers: Vec<(u16, serde_json::Value)>) -> (Client, Arc<AtomicUsize>) {
+    fn watched(answers: Vec<(u16, serde_json::Value)>) -> (Watched, Arc<AtomicUsize>) {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = asked.clone();
         let service = tower::service_fn(move |_: http::Request<kube::client::Body>| {
@@ -280,7 +303,10 @@ mod tests {
                 Ok::<_, std::io::Error>(answer)
             }
         });
-        (Client::new(service, "ns"), asked)
+        let (identity, _) = crate::session::Identity::for_tests();
+        let cluster = Cluster { client: Client::new(service, "ns"), ..identity.cluster };
+        let kind = super::super::kinds::of(crate::pages::Page::Plan)[0];
+        (Watched { cluster, kind, namespace: "ns".to_owned(), global: None }, asked)
     }
 
     fn refusal(code: u16) -> (u16, serde_json::Value) {
@@ -298,10 +324,9 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_forbidden_is_asked_for_once() {
-        let (client, asked) = client(vec![refusal(403)]);
+        let (watched, asked) = watched(vec![refusal(403)]);
         let (sender, mut seen) = tokio::sync::watch::channel(Seen::BEGIN);
-        let kind = super::super::kinds::of(crate::pages::Page::Plan)[0];
-        let watched = tokio::spawn(run(client, kind, "ns".to_owned(), sender));
+        let watched = tokio::spawn(run(watched, sender));
         assert_eq!(condition(&mut seen).await, Condition::Refused(Refusal::Forbidden));
         assert!(!watched.is_finished(), "it is there for those who look at it");
         drop(seen);
@@ -314,10 +339,9 @@ mod tests {
         let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
             "metadata": {"resourceVersion": "5"}, "items": [
                 {"metadata": {"name": "a", "uid": "u", "resourceVersion": "4"}}]});
-        let (client, _) = client(vec![refusal(500), (200, list)]);
+        let (watched, _) = watched(vec![refusal(500), (200, list)]);
         let (sender, mut seen) = tokio::sync::watch::channel(Seen::BEGIN);
-        let kind = super::super::kinds::of(crate::pages::Page::Plan)[0];
-        let watched = tokio::spawn(run(client, kind, "ns".to_owned(), sender));
+        let watched = tokio::spawn(run(watched, sender));
         assert_eq!(condition(&mut seen).await, Condition::Lost(None));
         assert_eq!(condition(&mut seen).await, Condition::Following);
         assert_ne!(seen.borrow().digest, 0);

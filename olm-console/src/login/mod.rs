@@ -118,9 +118,7 @@ impl Login {
 
     /// The user of a request, or an answer that asks for one.
     async fn user(&self, headers: &HeaderMap, asked: &str) -> Result<(Key, User), Box<Response>> {
-        let now = Instant::now();
-        // A page that is live reads itself, and comes back for its events: its user may be away.
-        let is_use = !headers.contains_key("hx-request") && !asked.starts_with(live::PATH);
+        let (now, is_use) = (Instant::now(), is_use(headers, asked));
         if let Some(token) = bearer(headers) {
             let key = digest(&format!("token {token}"));
             if let Some(user) = self.sessions.find(&key, is_use, now) {
@@ -192,6 +190,13 @@ fn refused(rejection: Rejection) -> (StatusCode, String) {
             (StatusCode::SERVICE_UNAVAILABLE, why.to_owned())
         }
     }
+}
+
+/// Whether a user asks. A page that is live reads its content anew, and comes back for its events: its user may be away.
+/// A search as it is typed is a use.
+fn is_use(headers: &HeaderMap, asked: &str) -> bool {
+    let reads_itself = headers.get("hx-target").is_some_and(|target| target == "content");
+    !reads_itself && !asked.starts_with(live::PATH)
 }
 
 /// The page that is asked for, to which a user comes who logs in.

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
-use http::header::{HOST, LOCATION, ORIGIN, SET_COOKIE, WWW_AUTHENTICATE};
+use http::header::{HOST, HeaderName, HeaderValue, LOCATION, ORIGIN, SET_COOKIE, WWW_AUTHENTICATE};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -55,6 +55,7 @@ async fn page_of(Extension(identity): Extension<Identity>) -> String {
 }
 
 struct Served {
+    login: Arc<Login>,
     router: Router,
     expired: Arc<AtomicBool>,
 }
@@ -68,11 +69,11 @@ struct Answer {
 async fn served() -> Served {
     let expired = Arc::new(AtomicBool::new(false));
     let config = api_server(expired.clone()).await;
-    let login = Login::new(vec!["console.example".to_owned()], config);
-    let gate = Arc::new(Gate::Login(Arc::new(login)));
+    let login = Arc::new(Login::new(vec!["console.example".to_owned()], config));
+    let gate = Arc::new(Gate::Login(login.clone()));
     let router =
         Router::new().route("/installed", get(page_of)).layer(from_fn_with_state(gate, enter));
-    Served { router, expired }
+    Served { login, router, expired }
 }
 
 impl Served {
@@ -140,6 +141,37 @@ async fn a_token_of_the_login_page_becomes_a_session() {
     assert_eq!(over.code, 401);
     assert!(over.body.contains("not logged in any more"), "{}", over.body);
     assert_eq!(served.ask("/installed", &[("cookie", other.as_str())]).await.code, 200);
+}
+
+#[tokio::test]
+async fn two_hundred_users_are_logged_in_at_once() {
+    let served = served().await;
+    let Login { sessions, server, .. } = &*served.login;
+    let client = server.anonymous().unwrap();
+    for user in 1..200 {
+        let key = digest(&format!("user {user}"));
+        let make = |number, end| server.user(client.clone(), number, end);
+        assert!(sessions.begin(key, Instant::now(), make).is_some(), "user {user}");
+    }
+    let last = cookie_of(&served.log_in(TOKEN).await);
+    let refused = served.log_in(TOKEN).await;
+    assert_eq!((refused.code, refused.headers.contains_key(SET_COOKIE)), (503, false));
+    assert!(refused.body.contains("Too many users are logged in"), "{}", refused.body);
+    let with = [("cookie", last.as_str())];
+    assert_eq!(served.ask("/installed", &with).await.body, "session 200 true");
+}
+
+#[test]
+fn a_page_that_reads_itself_is_no_use_of_a_session() {
+    let headers = |target: Option<&'static str>| {
+        let said = |name, value| (HeaderName::from_static(name), HeaderValue::from_static(value));
+        let target = target.map(|target| said("hx-target", target));
+        HeaderMap::from_iter(target.into_iter().chain([said("hx-request", "true")]))
+    };
+    assert!(!is_use(&headers(Some("content")), "/installed"));
+    assert!(!is_use(&headers(None), "/live?page=installed&namespace=a"));
+    assert!(is_use(&headers(Some("found")), "/catalog?q=a"), "a search as it is typed");
+    assert!(is_use(&HeaderMap::new(), "/installed"));
 }
 
 #[tokio::test]

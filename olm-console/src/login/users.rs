@@ -10,7 +10,7 @@ use kube::api::{Api, PostParams};
 use kube::client::Body;
 use kube::config::AuthInfo;
 use kube::{Client, Config};
-use olm_client::catalogs::{Cache, ReadAccess, Route};
+use olm_client::catalogs::{Cache, Folders, ReadAccess, Route};
 use olm_client::{Cluster, Notices};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -89,6 +89,7 @@ impl ApiServer {
             is_named: false,
             server: self.config.cluster_url.to_string(),
             cache: Cache::default(),
+            folders: Folders::default(),
             timeout: Some(TIMEOUT),
             notices: Notices::new(|_| {}),
             route: Route::Service(Arc::new(ReadAccess::new(self.readers.clone()))),

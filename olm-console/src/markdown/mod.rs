@@ -16,12 +16,20 @@ const LARGEST: usize = 32 * 1024;
 /// Where links may lead.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
 
+/// A link that is open.
+struct Link {
+    /// Where it leads, unless it is dropped.
+    address: Option<String>,
+    has_text: bool,
+}
+
 /// Markup of a text; it may stand in a page as it is.
 pub(crate) fn markup(text: &str) -> String {
     let shown = beginning(text);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut links = Vec::new();
-    let events = Parser::new_ext(shown, options).filter_map(|event| kept(event, &mut links));
+    let events = Parser::new_ext(shown, options);
+    let events = events.flat_map(|event| kept(event, &mut links).into_iter().flatten());
     let mut markup = String::new();
     html::push_html(&mut markup, events);
     if markup.len() > LARGEST {
@@ -38,26 +46,38 @@ fn beginning(text: &str) -> &str {
     text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
-/// An event as it is written; `links` says of each open link whether it is.
-fn kept<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Option<Event<'a>> {
-    match event {
+/// An event as it is written, with the text of a link that has none.
+fn kept<'a>(event: Event<'a>, links: &mut Vec<Link>) -> [Option<Event<'a>>; 2] {
+    let event = match event {
         Event::Html(_) | Event::InlineHtml(_) => None,
         Event::Start(tag) => opened(tag, links).map(Event::Start),
-        Event::End(end) => closed(end, links).map(Event::End),
-        Event::Text(_) | Event::Code(_) | Event::SoftBreak | Event::HardBreak | Event::Rule => {
+        Event::End(TagEnd::Link) => return left(links),
+        Event::End(end) => closed(end).map(Event::End),
+        Event::Text(ref text) | Event::Code(ref text) => {
+            let has_text = !text.trim().is_empty();
+            links.iter_mut().for_each(|link| link.has_text |= has_text);
             Some(event)
         }
+        Event::SoftBreak | Event::HardBreak | Event::Rule => Some(event),
         // Extensions that are not turned on.
         _ => None,
-    }
+    };
+    [event, None]
 }
 
-fn opened<'a>(tag: Tag<'a>, links: &mut Vec<bool>) -> Option<Tag<'a>> {
+/// The end of a link. One that shows nothing, such as a picture without a description, shows where it leads.
+fn left<'a>(links: &mut Vec<Link>) -> [Option<Event<'a>>; 2] {
+    let Some(Link { address: Some(address), has_text }) = links.pop() else { return [None, None] };
+    let name = (!has_text).then(|| Event::Text(address.into()));
+    [name, Some(Event::End(TagEnd::Link))]
+}
+
+fn opened<'a>(tag: Tag<'a>, links: &mut Vec<Link>) -> Option<Tag<'a>> {
     match tag {
         Tag::HtmlBlock | Tag::Image { .. } => None,
         Tag::Link { link_type, ref dest_url, .. } => {
             let leads = link_type == LinkType::Email || is_allowed(dest_url);
-            links.push(leads);
+            links.push(Link { address: leads.then(|| dest_url.to_string()), has_text: false });
             leads.then_some(tag)
         }
         Tag::Heading { level, .. } => {
@@ -70,10 +90,9 @@ fn opened<'a>(tag: Tag<'a>, links: &mut Vec<bool>) -> Option<Tag<'a>> {
     }
 }
 
-fn closed(end: TagEnd, links: &mut Vec<bool>) -> Option<TagEnd> {
+fn closed(end: TagEnd) -> Option<TagEnd> {
     match end {
         TagEnd::HtmlBlock | TagEnd::Image => None,
-        TagEnd::Link => links.pop().unwrap_or_default().then_some(end),
         TagEnd::Heading(level) => Some(TagEnd::Heading(below(level))),
         end => Some(end),
     }

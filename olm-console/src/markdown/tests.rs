@@ -85,6 +85,14 @@ fn nothing_of_an_author_acts() {
 #[case("<a@ok.example>", "<p><a href=\"mailto:a@ok.example\">a@ok.example</a></p>\n")]
 #[case("![a pot](pot.png)", "<p>a pot</p>\n")]
 #[case("[a](other.md)", "<p>a</p>\n")]
+#[case(
+    "[![a pot](pot.png)](https://ok.example/b)",
+    "<p><a href=\"https://ok.example/b\">a pot</a></p>\n"
+)]
+#[case(
+    "[![](pot.png)](https://ok.example/b)",
+    "<p><a href=\"https://ok.example/b\">https://ok.example/b</a></p>\n"
+)]
 #[case("a < b & c", "<p>a &lt; b &amp; c</p>\n")]
 fn what_is_left_is_markdown(#[case] text: &str, #[case] expected: &str) {
     assert_eq!(markup(text), expected);

@@ -124,11 +124,18 @@ pub(super) fn done(visit: &Visit<'_>, operator: &str) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use anyhow::anyhow;
+    use http_body_util::BodyExt;
+    use kube::Client;
     use kube::core::Status;
+    use olm_client::Cluster;
     use rstest::rstest;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::session::Identity;
 
     fn refused(code: u16) -> anyhow::Error {
         let status = Status { code, message: "m".to_owned(), ..Status::default() };
@@ -150,6 +157,64 @@ mod tests {
     ) {
         let refusal = Refusal::of(&error);
         assert_eq!((refusal.code.as_u16(), refusal.failure.kind), (code, kind));
+    }
+
+    /// An API server that lists `get` alone. Of what is asked for one by one it allows `patch`; that it was asked.
+    fn api_server(is_incomplete: bool) -> (Cluster, Arc<Mutex<Vec<String>>>) {
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = asked.clone();
+        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+            let seen = seen.clone();
+            async move {
+                let is_list = request.uri().path().ends_with("/selfsubjectrulesreviews");
+                let body = request.into_body().collect().await.unwrap().to_bytes();
+                let mut review: Value = serde_json::from_slice(&body).unwrap();
+                let verb = review["spec"]["resourceAttributes"]["verb"].as_str().map(str::to_owned);
+                review["status"] = match (is_list, verb) {
+                    (true, _) => listed(is_incomplete),
+                    (false, verb) => json!({"allowed": verb.as_deref() == Some("patch")}),
+                };
+                if !is_list {
+                    let verb = review["spec"]["resourceAttributes"]["verb"].to_string();
+                    seen.lock().unwrap().push(verb);
+                }
+                let body = axum::body::Body::from(review.to_string());
+                let answer = http::Response::builder().status(201).body(body).unwrap();
+                Ok::<_, std::io::Error>(answer)
+            }
+        });
+        let (identity, _) = Identity::for_tests();
+        (Cluster { client: Client::new(service, "ns"), ..identity.cluster }, asked)
+    }
+
+    fn listed(is_incomplete: bool) -> Value {
+        let rule = json!({"verbs": ["get"], "apiGroups": ["operators.coreos.com"],
+            "resources": ["installplans"]});
+        json!({"resourceRules": [rule], "nonResourceRules": [], "incomplete": is_incomplete})
+    }
+
+    #[rstest]
+    #[case::complete(false, &["patch", "delete"], &[])]
+    #[case::incomplete(true, &["delete"], &["\"delete\"", "\"patch\""])]
+    #[tokio::test]
+    async fn what_is_not_listed_is_asked_for_where_the_list_is_incomplete(
+        #[case] is_incomplete: bool,
+        #[case] refused: &[&str],
+        #[case] reviewed: &[&str],
+    ) {
+        let (cluster, asked) = api_server(is_incomplete);
+        let may = May::read(&cluster, "ns").await;
+        let wanted =
+            ["get", "patch", "delete"].map(|verb| Action::of_olm(verb, "installplans", "ns"));
+        let found = not_allowed(&may, &wanted).await;
+        let why = |verb: &&str| {
+            let what = "installplans.operators.coreos.com in namespace ns";
+            format!("not allowed: you may not {verb} {what}")
+        };
+        assert_eq!(found, refused.iter().map(why).collect::<Vec<_>>());
+        let mut asked = asked.lock().unwrap().clone();
+        asked.sort();
+        assert_eq!(asked, reviewed);
     }
 
     #[test]

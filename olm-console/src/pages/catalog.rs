@@ -28,6 +28,7 @@ const TEXT: usize = 160;
 struct Catalog {
     frame: Frame,
     q: String,
+    provides: String,
     narrowed: Vec<(&'static str, String)>,
     facets: Vec<Facet>,
     count: usize,
@@ -65,6 +66,7 @@ struct Value {
 struct Search {
     namespace: String,
     q: String,
+    provides: Option<String>,
     catalog: Option<String>,
     category: Option<String>,
     capability: Option<String>,
@@ -90,6 +92,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         count: rows.len(),
         cards: cards.collect(),
         q: search.q,
+        provides: search.provides.unwrap_or_default(),
         previous,
         next,
         unread,
@@ -127,6 +130,7 @@ impl Search {
         Self {
             namespace: visit.home().to_owned(),
             q: text(&params.q).unwrap_or_default(),
+            provides: text(&params.provides),
             catalog: text(&params.catalog),
             category: text(&params.category),
             capability: text(&params.capability),
@@ -140,7 +144,7 @@ impl Search {
     ) -> Vec<PackageRow> {
         let query = Query {
             words: self.words(),
-            provides: None,
+            provides: self.provides.clone(),
             category: self.category.clone(),
             catalog: self.catalog.clone(),
         };
@@ -157,10 +161,11 @@ impl Search {
     fn command(&self, visit: &Visit<'_>) -> crate::command::Words {
         let words = visit.command().word("search");
         let words = self.words().iter().fold(words, |words, word| words.word(word));
+        let words = words.flag("--provides", self.provides.as_deref());
         words.flag("--source", self.catalog.as_deref()).flag("--category", self.category.as_deref())
     }
 
-    /// What a form has to repeat.
+    /// What the form has to repeat, beside its own fields.
     fn narrowed(&self) -> Vec<(&'static str, String)> {
         let all = [
             ("catalog", &self.catalog),
@@ -174,6 +179,7 @@ impl Search {
         let params = [
             ("namespace", Some(self.namespace.as_str())),
             ("q", Some(self.q.as_str())),
+            ("provides", self.provides.as_deref()),
             ("catalog", self.catalog.as_deref()),
             ("category", self.category.as_deref()),
             ("capability", self.capability.as_deref()),
@@ -279,6 +285,16 @@ pub(super) mod tests {
         ];
         assert_eq!(shown, expected);
         assert!(facets[2].values.is_empty());
+    }
+
+    #[test]
+    fn a_provided_api_stays_in_every_address_of_a_search() {
+        let search = Search { provides: Some("Kettle.tea".to_owned()), ..Search::default() };
+        let rows = [row("x", "A")];
+        let facets = search.facets(&rows);
+        let address = &facets[1].values[0].url;
+        assert_eq!(address, "/catalog?provides=Kettle.tea&category=A");
+        assert_eq!(search.url(Some("2")), "/catalog?provides=Kettle.tea&page=2");
     }
 
     #[test]

@@ -5,8 +5,10 @@
 //! Elements that tests in a browser look for keep these ids:
 //!
 //! ```text
-//! search                                    what packages are searched by
-//! installed-table, events-table             tables
+//! search, provides, found, count            what packages are searched by, what is found, and how many there are
+//! command                                   the command that shows the same
+//! installed-table, events-table, catalogs-table, certificates-table
+//!                                           tables
 //! upgrade-graph, graph-table                the graph, and the same as a table
 //! install-form, install-confirm             /install: what is asked for, and what was shown
 //! approve-form                              /plan: the InstallPlan that waits
@@ -92,6 +94,8 @@ struct Kept {
     read: Instant,
     session: u64,
     home: String,
+    /// Stands for what was there before they were read, where that is known.
+    seen: Option<u64>,
     listing: Rc<Listing>,
 }
 
@@ -212,7 +216,10 @@ impl Visit<'_> {
     /// The packages of the namespace, as they were a moment ago.
     async fn listing(&self) -> anyhow::Result<Rc<Listing>> {
         let fresh = |kept: &&Kept| {
-            kept.read.elapsed() < KEPT && kept.session == self.session && kept.home == self.home()
+            let is_own = kept.session == self.session && kept.home == self.home();
+            // A page that is followed knows whether something has changed since.
+            let is_same = self.seen.is_none() || kept.seen == self.seen;
+            kept.read.elapsed() < KEPT && is_own && is_same
         };
         let kept =
             self.context.listing.borrow().as_ref().filter(fresh).map(|kept| kept.listing.clone());
@@ -222,7 +229,8 @@ impl Visit<'_> {
         let sources = &self.context.console.reading.sources;
         let listing = Rc::new(Listing::of_cluster(&self.cluster, sources, None).await?);
         let (read, home) = (Instant::now(), self.home().to_owned());
-        let kept = Kept { read, session: self.session, home, listing: listing.clone() };
+        let (session, seen) = (self.session, self.seen);
+        let kept = Kept { read, session, home, seen, listing: listing.clone() };
         *self.context.listing.borrow_mut() = Some(kept);
         Ok(listing)
     }

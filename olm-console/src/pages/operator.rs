@@ -4,18 +4,34 @@ use askama::Template;
 use axum::response::Response;
 use olm_client::acts::example_kinds;
 use olm_client::acts::rights::{Action, May};
-use olm_client::operator::{Happened, Reasons, reasons, subscription, timeline};
+use olm_client::operator::{Happened, Operand, Reasons, operands, reasons, subscription, timeline};
+use olm_plan::preview::permissions::{held, right};
 use olm_plan::tree::{Node, tree};
 use olm_plan::why::{Need, NeededBy};
 use olm_types::api::ClusterServiceVersion;
 
 use super::act::{self, ActionLink};
+use super::bounds::{Budget, short};
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
 
 /// Events that are shown, the newest.
 const EVENTS: usize = 200;
+
+/// Bytes of all of them, and of what its accounts may do: a page has 150 KiB at most.
+const HAPPENED: usize = 64 * 1024;
+const HELD: usize = 24 * 1024;
+const LINE_MARKUP: usize = 10;
+
+/// Characters that a custom resource says of itself.
+const STATE: usize = 200;
+
+/// Custom resources that are shown.
+const OPERANDS: usize = 100;
+
+/// Bytes of markup around an event, with its time written twice.
+const EVENT_MARKUP: usize = 160;
 
 /// Kinds of which it is asked whether one may be created.
 const KINDS: usize = 20;
@@ -27,7 +43,13 @@ struct Operator {
     root: Branch,
     package: String,
     links: Vec<ActionLink>,
+    operands: Vec<Operand>,
+    unread: Vec<String>,
+    no_operands: Option<Failure>,
+    rights: Vec<String>,
+    more_rights: usize,
     events: Vec<Happened>,
+    older: usize,
     no_events: Option<Failure>,
     why: Option<Explanation>,
     no_why: Option<Failure>,
@@ -73,14 +95,27 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let sources = &visit.context.console.reading.sources;
     let answered = reasons(&visit.cluster, visit.home(), name, sources).await;
     let (why, no_why) = parts(answered.map(explanation));
-    let (events, no_events) = parts(happened.map(newest));
+    let (happened, no_events) = parts(happened.map(newest));
+    let (events, older) = happened.unwrap_or_default();
+    let (made, no_operands) = match &csv {
+        Some(csv) => parts(operands(&visit.cluster, csv).await),
+        None => (None, None),
+    };
+    let (operands, unread) = made.unwrap_or_default();
+    let (rights, more_rights) = csv.as_ref().map(permissions).unwrap_or_default();
     let home = Some(visit.home());
     html(&Operator {
         package: url("/package", &[("namespace", home), ("name", Some(&package))]),
         links: links(visit, name, csv.as_ref()).await,
         frame: visit.frame(Page::Operator, name, &command),
         root,
-        events: events.unwrap_or_default(),
+        operands: operands.into_iter().take(OPERANDS).map(shortened).collect(),
+        unread,
+        no_operands,
+        rights,
+        more_rights,
+        events,
+        older,
         no_events,
         why,
         no_why,
@@ -140,11 +175,31 @@ fn parts<T>(read: anyhow::Result<T>) -> (Option<T>, Option<Failure>) {
     }
 }
 
-/// The newest first.
-fn newest(mut events: Vec<Happened>) -> Vec<Happened> {
+/// What the accounts of a CSV may do, escalations first, as much as fits, and how much more there is.
+fn permissions(csv: &ClusterServiceVersion) -> (Vec<String>, usize) {
+    let all: Vec<String> = held(csv).iter().map(right).collect();
+    let mut budget = Budget::new(HELD);
+    let fits = |line: &&String| budget.holds(LINE_MARKUP, &[line.as_str()]);
+    let lines: Vec<String> = all.iter().take_while(fits).cloned().collect();
+    let more = all.len().saturating_sub(lines.len());
+    (lines, more)
+}
+
+fn shortened(operand: Operand) -> Operand {
+    Operand { state: short(&operand.state, STATE), ..operand }
+}
+
+/// The newest first, as many as fit, and how many older ones there are.
+fn newest(mut events: Vec<Happened>) -> (Vec<Happened>, usize) {
     events.reverse();
-    events.truncate(EVENTS);
-    events
+    let mut budget = Budget::new(HAPPENED);
+    let fits = |one: &&Happened| {
+        budget.holds(EVENT_MARKUP, &[&one.object, &one.type_, &one.reason, &one.message])
+    };
+    let fitting = events.iter().take(EVENTS).take_while(fits).count();
+    let older = events.len().saturating_sub(fitting);
+    events.truncate(fitting);
+    (events, older)
 }
 
 fn branch(node: Node) -> Branch {
@@ -169,4 +224,32 @@ fn explanation(found: Reasons) -> Explanation {
     ];
     let lists = lists.into_iter().filter(|(_, lines)| !lines.is_empty()).collect();
     Explanation { verdict: why.verdict.sentence(), lists, unread }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(count: i32, characters: usize) -> Vec<Happened> {
+        let event = |count: i32| Happened {
+            last_seen: None,
+            object: "Pod/a".to_owned(),
+            type_: "Warning".to_owned(),
+            reason: "BackOff".to_owned(),
+            count,
+            message: "m".repeat(characters),
+        };
+        (0..count).map(event).collect()
+    }
+
+    #[test]
+    fn the_newest_events_are_shown_as_far_as_they_fit() {
+        let (shown, older) = newest(events(3, 10));
+        let counts: Vec<i32> = shown.iter().map(|one| one.count).collect();
+        assert_eq!((counts, older), (vec![2, 1, 0], 0));
+        let (shown, older) = newest(events(300, 10));
+        assert_eq!((shown.len(), older), (EVENTS, 100));
+        let (shown, older) = newest(events(200, 10_000));
+        assert_eq!((shown.len(), older), (6, 194));
+    }
 }

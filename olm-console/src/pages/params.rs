@@ -14,6 +14,8 @@ const HASH: usize = 64;
 pub(crate) struct Params {
     pub(super) namespace: Option<String>,
     pub(super) q: Option<String>,
+    /// An API, as KIND or KIND.GROUP.
+    pub(super) provides: Option<String>,
     pub(super) name: Option<String>,
     pub(super) catalog: Option<String>,
     pub(super) category: Option<String>,

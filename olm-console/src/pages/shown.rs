@@ -5,6 +5,8 @@ use olm_plan::preview::permissions::right;
 use olm_plan::preview::{Change, CrdVerdict, Preview};
 use serde_json::Value;
 
+use super::bounds::Budget;
+
 /// Fields of one object that are shown.
 const FIELDS: usize = 12;
 
@@ -13,6 +15,15 @@ const OBJECTS: usize = 200;
 
 /// Lines of one list that are shown.
 const LINES: usize = 500;
+
+/// Bytes of all lists, and of all objects: a page has 150 KiB at most.
+const LISTED: usize = 64 * 1024;
+const CHANGED: usize = 48 * 1024;
+
+/// Bytes of markup around a line of a list, and around an object.
+const LINE_MARKUP: usize = 10;
+const OBJECT_MARKUP: usize = 110;
+const FIELD_MARKUP: usize = 23;
 
 /// A preview, ready to be written.
 pub(super) struct Shown {
@@ -56,11 +67,13 @@ pub(super) fn shown(preview: Preview) -> Shown {
         ("Notes of the plan", preview.notes.clone()),
     ];
     let lists = lists.into_iter().filter(|(_, lines): &(_, Vec<String>)| !lines.is_empty());
-    let objects = preview.changes.iter().take(OBJECTS).map(object).collect();
+    let (mut listed, mut changed) = (Budget::new(LISTED), Budget::new(CHANGED));
+    let objects = preview.changes.iter().take(OBJECTS).map(object);
+    let objects: Vec<Object> = objects.take_while(|object| object.fits(&mut changed)).collect();
     Shown {
-        lists: lists.map(|(title, lines)| (title, bounded(lines))).collect(),
+        lists: lists.map(|(title, lines)| (title, bounded(lines, &mut listed))).collect(),
+        more: preview.changes.len().saturating_sub(objects.len()),
         objects,
-        more: preview.changes.len().saturating_sub(OBJECTS),
         manifests: documents(&preview.manifests),
         preview,
     }
@@ -74,13 +87,24 @@ pub(super) fn documents(objects: &[Value]) -> String {
     texts.collect::<Vec<_>>().join("---\n")
 }
 
-fn bounded(mut lines: Vec<String>) -> Vec<String> {
-    let more = lines.len().saturating_sub(LINES);
+/// The lines that fit.
+fn bounded(mut lines: Vec<String>, budget: &mut Budget) -> Vec<String> {
+    let fits = |line: &&String| budget.holds(LINE_MARKUP, &[line.as_str()]);
+    let fitting = lines.iter().take(LINES).take_while(fits).count();
+    let more = lines.len().saturating_sub(fitting);
     if more > 0 {
-        lines.truncate(LINES);
+        lines.truncate(fitting);
         lines.push(format!("and {more} more"));
     }
     lines
+}
+
+impl Object {
+    fn fits(&self, budget: &mut Budget) -> bool {
+        let mut texts = vec![self.place.as_str()];
+        texts.extend(self.fields.iter().map(String::as_str));
+        budget.holds(OBJECT_MARKUP + FIELD_MARKUP * self.fields.len(), &texts)
+    }
 }
 
 fn object(change: &Change) -> Object {
@@ -117,5 +141,24 @@ mod tests {
         let text = documents(&[json!({"kind": "A"}), json!({"kind": "B"})]);
         assert_eq!(text, "kind: A\n---\nkind: B\n");
         assert_eq!(documents(&[]), "");
+    }
+
+    #[test]
+    fn all_lists_and_objects_together_are_bounded() {
+        let long = |number: usize| format!("{number} {}", "&".repeat(1000));
+        let texts: Vec<String> = (0..100).map(long).collect();
+        let object = |number: usize| Object {
+            mark: "+",
+            place: long(number),
+            not_checked: false,
+            fields: texts.clone(),
+            more: 0,
+        };
+        let mut budget = Budget::new(LISTED);
+        let [first, second] = [(); 2].map(|()| bounded(texts.clone(), &mut budget));
+        let last = |lines: &[String]| lines.last().cloned().unwrap_or_default();
+        assert_eq!((first.len(), last(&first)), (14, "and 87 more".to_owned()));
+        assert_eq!(second, ["and 100 more"]);
+        assert!(!object(0).fits(&mut Budget::new(CHANGED)));
     }
 }

@@ -14,7 +14,7 @@ use crate::wait;
 pub(super) struct Kitchen {
     /// What `--catalog` says.
     pub(super) flag: String,
-    _content: CatalogDir,
+    content: CatalogDir,
 }
 
 /// Pages, by the names of their pictures.
@@ -63,7 +63,12 @@ impl Kitchen {
         let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)];
         let content = ctx.content(&stable(&versions))?;
         let flag = format!("{}/kitchen={}", ctx.namespace, content.path().display());
-        Ok(Self { flag, _content: content })
+        Ok(Self { flag, content })
+    }
+
+    /// Where the catalog is.
+    pub(super) fn folder(&self) -> String {
+        self.content.path().display().to_string()
     }
 
     /// What the console is started with.

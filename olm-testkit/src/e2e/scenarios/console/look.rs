@@ -39,20 +39,39 @@ const DOT: &str = "return [...document.querySelectorAll('svg.graph a')]
 
 /// Every page is there, and calm.
 pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
-    let program = Program::new(&ctx).await?;
+    let program = Program::new(&ctx).await?.by_environment();
     let kitchen = Kitchen::set_up(&ctx).await?;
     let opened = Opened::start(&program, &kitchen.flags()).await?;
     opened.is_calm("the first page").await?;
+    as_it_is_typed(&opened).await?;
     by_mouse(&opened).await?;
     by_keyboard(&opened).await?;
     opened.shows("/installed", &["1.0.0", "1.1.0", "NeedsApproval"]).await?;
     opened.shows("/operator?name=kettle", &[OLD, "Deployment kettle-manager"]).await?;
     opened.shows("/plan?name=kettle", &[NEW, "version 1.1.0"]).await?;
     opened.shows("/health", &["OLM013"]).await?;
+    let paths = [program.kubeconfig().display().to_string(), kitchen.folder()];
     for scheme in Scheme::ALL {
-        every_page(&opened, scheme).await?;
+        every_page(&opened, scheme, &paths).await?;
     }
     details(&opened).await
+}
+
+/// What is typed is searched for without a key, and becomes a part of the address.
+async fn as_it_is_typed(opened: &Opened) -> Result<()> {
+    let browser = &opened.browser;
+    opened.shows("/catalog", &["kettle"]).await?;
+    for (words, cards) in [("no-such-package", 0), ("kettle", 1)] {
+        browser.fill("#search", words).await?;
+        let address = format!("new URLSearchParams(location.search).get('q') === '{words}'");
+        browser.until("become the address of the search", &address).await?;
+        let found = format!("document.querySelectorAll('#found .card').length === {cards}");
+        browser.until("show what is found", &found).await?;
+        let command = format!("document.querySelector('#command').textContent.endsWith('{words}')");
+        browser.until("name the command of the search", &command).await?;
+    }
+    opened.open("/catalog").await?;
+    opened.is_calm("a search as it is typed").await
 }
 
 /// A search by words, and a package behind its card.
@@ -128,8 +147,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PICTURES)
 }
 
-/// Pictures of every page, which has no error and fits a phone.
-async fn every_page(opened: &Opened, scheme: Scheme) -> Result<()> {
+/// Pictures of every page, which has no error, names no path of this machine and fits a phone.
+async fn every_page(opened: &Opened, scheme: Scheme, paths: &[String]) -> Result<()> {
     opened.browser.prefer(scheme).await?;
     let folder = folder();
     for (name, path) in PAGES.into_iter().chain(FORMS) {
@@ -139,6 +158,10 @@ async fn every_page(opened: &Opened, scheme: Scheme) -> Result<()> {
         let dark = opened.browser.run(&format!("return {background};")).await?;
         let is_light = dark == "rgb(255, 255, 255)";
         ensure!(is_light == (scheme == Scheme::Light), "{what} has the background {dark}");
+        let text = opened.browser.run("return document.documentElement.textContent;").await?;
+        let text = text.as_str().unwrap_or_default();
+        let path = paths.iter().find(|path| text.contains(*path));
+        ensure!(text.contains("kubectl olm") && path.is_none(), "{what} names {path:?}");
         let file = format!("{name}-{}.png", scheme.as_str());
         opened.browser.picture(&folder.join(file)).await?;
         opened.fits_a_phone(&what).await?;

@@ -42,12 +42,19 @@ pub(super) async fn events(ctx: Arc<TestContext>) -> Result<()> {
     let mut events = Events::open(&served, &path, None).await?;
     events.until("data: live\n").await?;
     let first = events.until("event: changed\n").await?;
+    let catalog = format!("/live?page=catalog&namespace={}", ctx.namespace);
+    let mut cards = Events::open(&served, &catalog, None).await?;
+    cards.until("data: live\n").await?;
+    cards.until("event: changed\n").await?;
     subscribe(&ctx).await?;
     events.until("event: changed\n").await?;
+    cards.until("event: changed\n").await?;
     served.has("/installed", &["kettle"]).await?;
-    drop(events);
+    served.has("/catalog", &["sse-connect=\"/live?page=catalog&"]).await?;
+    served.has("/package?name=kettle", &["sse-connect=\"/live?page=package&"]).await?;
+    drop((events, cards));
     comes_back(&served, &path, &first).await?;
-    may_not_watch(&ctx, &program, &path).await?;
+    may_not_watch(&ctx, &program, &path, &catalog).await?;
     too_many(&served, &path).await
 }
 
@@ -77,14 +84,22 @@ async fn comes_back(served: &Served, path: &str, last: &str) -> Result<()> {
 }
 
 /// Who may not watch is sent what, and nothing after that.
-async fn may_not_watch(ctx: &TestContext, program: &Program, path: &str) -> Result<()> {
+async fn may_not_watch(
+    ctx: &TestContext,
+    program: &Program,
+    path: &str,
+    catalog: &str,
+) -> Result<()> {
     let user = format!("{}-stranger", ctx.namespace);
     let served = Served::start(program, &["console", "--as", &user]).await?;
     let mut events = Events::open(&served, path, None).await?;
     let kinds = "subscriptions, installplans, clusterserviceversions, catalogsources";
     events.until(&format!("data: not live: may not watch {kinds} in {}\n", ctx.namespace)).await?;
     events.until("event: end\n").await?;
-    events.ends().await
+    events.ends().await?;
+    let mut events = Events::open(&served, catalog, None).await?;
+    events.until("may not watch global catalogsources\n").await?;
+    events.until("event: end\n").await.map(drop)
 }
 
 /// The page after the last is refused with the reason, until another one is closed.

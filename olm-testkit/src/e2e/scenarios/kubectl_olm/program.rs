@@ -17,6 +17,8 @@ use crate::wait::TIMEOUT;
 pub(crate) struct Program {
     path: PathBuf,
     kubeconfig: PathBuf,
+    /// Whether a flag names the kubeconfig; otherwise the environment does.
+    is_named: bool,
     namespace: String,
 }
 
@@ -37,7 +39,12 @@ impl Program {
         let kubeconfig = ctx.kubeconfig().await?;
         let path = Binaries::beside_this_executable(&std::env::temp_dir())?.program("kubectl-olm");
         ensure!(path.is_file(), "{} is not built", path.display());
-        Ok(Self { path, kubeconfig, namespace: ctx.namespace.clone() })
+        Ok(Self { path, kubeconfig, is_named: true, namespace: ctx.namespace.clone() })
+    }
+
+    /// The same with the kubeconfig in the environment, as most users have it: no command on a page names its path.
+    pub(crate) fn by_environment(self) -> Self {
+        Self { is_named: false, ..self }
     }
 
     /// The kubeconfig that every run is given.
@@ -52,7 +59,11 @@ impl Program {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
-        command.arg("--kubeconfig").arg(&self.kubeconfig).args(["-n", &self.namespace]).args(args);
+        match self.is_named {
+            true => command.arg("--kubeconfig").arg(&self.kubeconfig),
+            false => command.env("KUBECONFIG", &self.kubeconfig),
+        };
+        command.args(["-n", &self.namespace]).args(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.kill_on_drop(true);
         command

@@ -61,7 +61,7 @@ impl Console {
         let (host, cookie) = (host.to_owned(), String::new());
         let mut console = Self { running, host, cookie, _folder: folder };
         let mut connection = Connection::open(&console).await?;
-        let head = connection.ask(&format!("/{path}")).await?;
+        let (head, _) = connection.ask(&format!("/{path}")).await?;
         ensure!(head.code == 303, "the token is answered with {}", head.code);
         console.cookie = head.cookie;
         Ok(console)
@@ -85,17 +85,30 @@ impl Connection {
         Ok(Self { stream: connected(&host).await?, host, cookie })
     }
 
-    /// Bytes of a page. A connection that the console has ended, as it was silent, is opened again.
-    pub(super) async fn get(&mut self, path: &str) -> Result<usize> {
-        let head = match timeout(ANSWER, self.ask(path)).await.context("no answer")? {
-            Ok(head) => head,
+    /// Opens the events of a page, and waits until the page is followed: it is live as long as this is there.
+    pub(super) async fn follow(console: &Console, path: &str) -> Result<Self> {
+        let mut connection = Self::open(console).await?;
+        connection.send(path).await?;
+        let head = connection.head().await?;
+        ensure!(head.code == 200, "{path} is answered with {}", head.code);
+        let live = timeout(ANSWER, connection.until_live()).await;
+        live.with_context(|| format!("{path} is not live"))??;
+        Ok(connection)
+    }
+
+    /// A page. A connection that the console has ended, as it was silent, is opened again.
+    pub(super) async fn get(&mut self, path: &str) -> Result<String> {
+        let (head, page) = match timeout(ANSWER, self.ask(path)).await.context("no answer")? {
+            Ok(answer) => answer,
             Err(_) => {
                 self.stream = connected(&self.host).await?;
                 timeout(ANSWER, self.ask(path)).await.context("no answer")??
             }
         };
         ensure!(head.code == 200, "{path} is answered with {}", head.code);
-        Ok(head.length)
+        // What could not be read is a small page, too.
+        ensure!(!page.contains("<title>Not shown"), "{path} is not shown: {page}");
+        Ok(page)
     }
 
     /// How long a page takes.
@@ -105,22 +118,39 @@ impl Connection {
         Ok(begun.elapsed())
     }
 
-    async fn ask(&mut self, path: &str) -> Result<Head> {
+    async fn ask(&mut self, path: &str) -> Result<(Head, String)> {
+        self.send(path).await?;
+        let head = self.head().await.with_context(|| path.to_owned())?;
+        let mut body = vec![0; head.length];
+        self.stream.read_exact(&mut body).await?;
+        Ok((head, String::from_utf8(body).context("a page that is no text")?))
+    }
+
+    async fn send(&mut self, path: &str) -> Result<()> {
         let (host, cookie) = (&self.host, &self.cookie);
         let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n");
-        self.stream.write_all(request.as_bytes()).await?;
+        self.stream.write_all(request.as_bytes()).await.context("the connection has ended")
+    }
+
+    async fn head(&mut self) -> Result<Head> {
         let mut head = Head::default();
         loop {
-            let mut line = String::new();
-            ensure!(self.stream.read_line(&mut line).await? > 0, "{path}: the connection ends");
-            match line.trim_end() {
-                "" => break,
+            match self.line().await?.as_str() {
+                "" => return Ok(head),
                 line => head.take(line),
             }
         }
-        let mut body = vec![0; head.length];
-        self.stream.read_exact(&mut body).await?;
-        Ok(head)
+    }
+
+    async fn until_live(&mut self) -> Result<()> {
+        while self.line().await? != "data: live" {}
+        Ok(())
+    }
+
+    async fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        ensure!(self.stream.read_line(&mut line).await? > 0, "the connection ends");
+        Ok(line.trim_end().to_owned())
     }
 }
 

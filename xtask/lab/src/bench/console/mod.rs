@@ -1,7 +1,8 @@
 //! `cargo xtask bench console`: how soon pages of the console are there, how large they are, and what it holds in
 //! memory.
 //!
-//! Catalogs are served as in [`super::packages`]; namespaces have a Subscription each, and nothing acts on them.
+//! Catalogs are served as in [`super::packages`]. Namespaces have a Subscription each, to a package that there is not,
+//! and no OperatorGroup: catalog-operator says so once, before anything is measured.
 //!
 //! - `asked`: a console, and connections to it.
 
@@ -20,6 +21,7 @@ use olm_testkit::fixture::Fixture;
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::{builders, packages as api};
 use olm_types::api::{CatalogSource, PackageManifest, Subscription};
+use tokio::time::sleep;
 
 use super::packages;
 use crate::scale::table::{Table, percentile};
@@ -34,8 +36,18 @@ const MEMORY: f64 = 40.0;
 /// How often a page is asked for.
 const TIMES: usize = 50;
 
-/// Connections that stay open, as many as there may be sessions.
-const SESSIONS: usize = 50;
+/// Pages that are live at once, the most that there may be, and the most watches that they may have.
+const LIVE: usize = 50;
+const WATCHES: usize = 300;
+
+/// Kinds that the page of an operator watches, which are the most.
+const KINDS: usize = 7;
+
+/// Namespaces between two of which all pages are looked at, not only what is installed.
+const ALL_PAGES: usize = 20;
+
+/// How long catalog-operator may speak of the Subscriptions before anything is measured.
+const REST: Duration = Duration::from_secs(30);
 
 /// Requests to the API server side by side.
 const AT_ONCE: usize = 16;
@@ -87,6 +99,7 @@ pub(super) async fn run(fixture: &Fixture, arguments: &Arguments) -> Result<Tabl
         packages::started(fixture, "console", &address, "packages", folders.len()).await?;
     api::until_available(client).await?;
     let names = fill(client, arguments.namespaces).await?;
+    sleep(REST).await;
     let mut table = Table::default();
     table.free("namespaces", names.len().to_string());
     speed(fixture, &mut table).await?;
@@ -119,6 +132,7 @@ async fn speed(fixture: &Fixture, table: &mut Table) -> Result<()> {
     let mut connection = Connection::open(&console).await?;
     let begun = connection.time("/catalog").await?;
     table.free("first page, nothing read yet", format!("{:.1} ms", milliseconds(begun)));
+    ensure!(connection.get("/catalog").await?.contains("class=\"card\""), "there are no packages");
     let first = median(&mut connection, &["/catalog".to_owned()]).await?;
     table.bounded("first page once packages are read, median", first, FIRST, "ms");
     let searches = WORDS.map(|word| format!("/catalog?q={word}"));
@@ -142,7 +156,7 @@ async fn size(fixture: &Fixture, table: &mut Table) -> Result<()> {
     pages.extend(largest(&fixture.client).await?);
     let mut weighed = Vec::new();
     for page in pages {
-        let bytes = connection.get(&page).await?;
+        let bytes = connection.get(&page).await?.len();
         weighed.push((bytes, page));
     }
     let (bytes, page) = weighed.into_iter().max().context("no page is weighed")?;
@@ -166,30 +180,40 @@ async fn largest(client: &Client) -> Result<Vec<String>> {
     Ok(found.into_iter().take(LARGEST).map(|(_, page)| page).collect())
 }
 
-/// What it holds while many connections stay open, each of which has looked at another namespace.
+/// What it holds while as many pages are live as there may be, after a look at every namespace.
 async fn memory(fixture: &Fixture, names: &[String], table: &mut Table) -> Result<()> {
     let console = Console::start(fixture, &[]).await?;
     table.free("memory at the start", format!("{:.1} MB", console.megabytes()?));
-    let mut first = Connection::open(&console).await?;
-    first.get("/catalog").await?;
-    let mut open = vec![first];
-    while open.len() < SESSIONS {
-        open.push(Connection::open(&console).await?);
-    }
-    for (number, connection) in open.iter_mut().enumerate() {
-        let name = names.get(number % names.len().max(1)).map_or(OLM_NAMESPACE, String::as_str);
-        for page in ["/installed", "/catalog", "/health"] {
-            connection.get(&format!("{page}?namespace={name}")).await?;
-        }
+    let mut connection = Connection::open(&console).await?;
+    connection.get("/catalog").await?;
+    let mut live = Vec::new();
+    for path in live_pages(names) {
+        live.push(Connection::follow(&console, &path).await?);
     }
     for (number, name) in names.iter().enumerate() {
-        let place = number % open.len();
-        let connection = open.get_mut(place).context("no connection is open")?;
         connection.get(&format!("/installed?namespace={name}")).await?;
+        if number % ALL_PAGES == 0 {
+            for page in ["/catalog", "/plan", "/health"] {
+                connection.get(&format!("{page}?namespace={name}")).await?;
+            }
+        }
     }
     table.free("most memory so far", format!("{:.1} MB", console.peak()?));
-    table.bounded("memory with 50 connections", console.megabytes()?, MEMORY, "MB");
+    table.bounded("memory with 50 live pages", console.megabytes()?, MEMORY, "MB");
+    drop(live);
     Ok(())
+}
+
+/// The events of as many pages as may be live. Each follows a namespace of its own while there are watches for it; the
+/// others share those of the first.
+fn live_pages(names: &[String]) -> Vec<String> {
+    let own = WATCHES / KINDS;
+    let page = |number: usize| {
+        let name = names.get(if number < own { number } else { 0 });
+        let name = name.map_or(OLM_NAMESPACE, String::as_str);
+        format!("/live?page=operator&namespace={name}")
+    };
+    (0..LIVE).map(page).collect()
 }
 
 /// Milliseconds of pages that are asked for in turn.
@@ -204,4 +228,21 @@ async fn median(connection: &mut Connection, pages: &[String]) -> Result<f64> {
 
 fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn as_many_pages_are_live_as_there_may_be() {
+        let names: Vec<String> = (0..1000).map(|number| format!("bench-{number}")).collect();
+        let pages = live_pages(&names);
+        let namespaces: BTreeSet<&String> = pages.iter().collect();
+        assert_eq!((pages.len(), namespaces.len()), (LIVE, 42));
+        assert!(namespaces.len() * KINDS <= WATCHES);
+        assert!(live_pages(&[]).iter().all(|page| page.ends_with(OLM_NAMESPACE)));
+    }
 }

@@ -1,0 +1,136 @@
+//! The custom resources of an operator in the namespace that is looked at, each with what it says of itself.
+
+use anyhow::{Context, Result, ensure};
+use kube::api::{DynamicObject, ListParams};
+use olm_effect::Resource;
+use olm_types::api::{ClusterServiceVersion, CrdDescription};
+use serde_json::Value;
+
+use crate::acts::example_kinds;
+use crate::cluster::{Cluster, TimedOut, cause};
+use crate::discovery::is_segment;
+
+/// Kinds that are looked at.
+const KINDS: usize = 20;
+
+/// Objects of one kind that are read.
+const OBJECTS: u32 = 50;
+
+/// Conditions that say how an object is, the first that it has.
+const CONDITIONS: [&str; 3] = ["Ready", "Available", "Healthy"];
+
+/// Fields of a status that say it in one word, the first that it has.
+const WORDS: [&str; 2] = ["phase", "state"];
+
+/// A custom resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// What its status says; empty where that is nothing that is known.
+    pub state: String,
+}
+
+/// The custom resources of the kinds that a CSV owns, and what could not be read.
+///
+/// # Errors
+/// Time runs out.
+pub async fn operands(
+    cluster: &Cluster,
+    csv: &ClusterServiceVersion,
+) -> Result<(Vec<Operand>, Vec<String>)> {
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    for owned in example_kinds(csv).iter().take(KINDS) {
+        match objects(cluster, owned).await {
+            Ok(objects) => found.extend(objects),
+            Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
+            Err(error) => unread.push(format!("{}: {}", owned.name, cause(&error))),
+        }
+    }
+    Ok((found, unread))
+}
+
+async fn objects(cluster: &Cluster, crd: &CrdDescription) -> Result<Vec<Operand>> {
+    let resource = resource(crd)?;
+    let api = cluster.objects(&resource, Some(&cluster.namespace));
+    let listed = cluster.answer(api.list(&ListParams::default().limit(OBJECTS))).await?;
+    Ok(listed.items.into_iter().map(|object| operand(crd, object)).collect())
+}
+
+/// How the API server is asked for a kind. What a CSV says becomes a part of an address.
+fn resource(crd: &CrdDescription) -> Result<Resource> {
+    let (plural, group) = crd.name.split_once('.').context("the CSV names it without a group")?;
+    let is_address = [plural, group, &crd.version].iter().all(|part| is_segment(part));
+    ensure!(is_address, "the CSV names no kind that may be");
+    Ok(Resource::new(group, &crd.version, &crd.kind, plural))
+}
+
+fn operand(crd: &CrdDescription, object: DynamicObject) -> Operand {
+    let state = match object.metadata.deletion_timestamp {
+        Some(_) => "is being deleted".to_owned(),
+        None => state(&object.data["status"]),
+    };
+    Operand { kind: crd.kind.clone(), name: object.metadata.name.unwrap_or_default(), state }
+}
+
+/// A condition that says how an object is, or a word.
+fn state(status: &Value) -> String {
+    let all = status["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let condition = CONDITIONS.iter().find_map(|kind| all.iter().find(|one| one["type"] == *kind));
+    let Some(one) = condition else {
+        let mut words = WORDS.iter().filter_map(|field| status[*field].as_str());
+        return words.next().unwrap_or_default().to_owned();
+    };
+    let text = |field: &str| one[field].as_str().unwrap_or_default();
+    let said = [text("reason"), text("message")];
+    let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
+    match text("status") {
+        "True" => format!("{}: True", text("type")),
+        other if said.is_empty() => format!("{}: {other}", text("type")),
+        other => format!("{}: {other} ({})", text("type"), said.join(": ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::nothing(json!(null), "")]
+    #[case::word(json!({"phase": "Running"}), "Running")]
+    #[case::ready(json!({"conditions": [{"type": "Other", "status": "False"},
+        {"type": "Ready", "status": "True", "message": "m"}]}), "Ready: True")]
+    #[case::not_ready(json!({"conditions": [{"type": "Ready", "status": "False", "reason": "NoWater",
+        "message": "it is empty"}]}), "Ready: False (NoWater: it is empty)")]
+    #[case::silent(json!({"conditions": [{"type": "Available", "status": "Unknown"}]}), "Available: Unknown")]
+    #[case::other_types(json!({"conditions": "yes", "phase": 1}), "")]
+    fn an_object_says_how_it_is(#[case] status: Value, #[case] expected: &str) {
+        assert_eq!(state(&status), expected);
+    }
+
+    #[rstest]
+    #[case("kettles.x.io", "v1", "")]
+    #[case("kettles", "v1", "without a group")]
+    #[case("up.s/../x", "v1", "no kind that may be")]
+    #[case("kettles.x.io", "v1/../../secrets", "no kind that may be")]
+    fn what_a_csv_says_stays_in_its_address(
+        #[case] name: &str,
+        #[case] version: &str,
+        #[case] expected: &str,
+    ) {
+        let (name, version) = (name.to_owned(), version.to_owned());
+        let crd = CrdDescription { name, version, ..CrdDescription::default() };
+        match resource(&crd) {
+            Ok(found) => assert_eq!((expected, found.plural.as_str()), ("", "kettles")),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(!expected.is_empty() && error.contains(expected), "{error}");
+            }
+        }
+    }
+}
