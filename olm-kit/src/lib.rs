@@ -62,6 +62,7 @@ pub mod logging;
 pub mod metrics;
 #[cfg(feature = "otlp")]
 pub mod otlp;
+mod page;
 mod path;
 pub mod queue;
 mod received;
