@@ -166,8 +166,7 @@ impl Bound<'_> {
         match &expression.expr {
             Expr::Call(call) => {
                 let own = 1 + self.size.bytes / BYTES_PER_STEP;
-                // A dot in front says that it is a function of the environment.
-                let more = match call.func_name.trim_start_matches('.') {
+                let more = match call.func_name.as_str() {
                     "matches" => self.matching(call.args.last()),
                     operators::ADD if is_join(&call.args) => self.join,
                     _ => 0,
