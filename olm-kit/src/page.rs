@@ -80,7 +80,7 @@ async fn attempt(
     let answer = client.send(request.map(Body::from)).await;
     let answer = answer.map_err(|error| refusal_of(&error))?;
     let code = answer.status();
-    // What is alone in its page cannot be had in a smaller one.
+    // There is no smaller page than one object.
     let (most, memory) = if objects > 1 { (TEXT, MEMORY) } else { (LARGEST, usize::MAX) };
     let Some(text) = text_of(answer.into_body(), most).await? else { return Ok(None) };
     if !code.is_success() {

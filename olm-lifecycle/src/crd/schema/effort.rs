@@ -1,7 +1,7 @@
 //! What checking the objects of one page may cost.
 //!
-//! Nobody has looked at the schema of a manifest before, and its objects belong to whoever may create them. A
-//! schema may have as many alternatives as an object has values, and a pattern of a few bytes may take
+//! No API server has looked at the schema of a manifest before, and its objects belong to whoever may create
+//! them. A schema may have as many alternatives as an object has values, and a pattern of a few bytes may take
 //! megabytes once it is compiled. So every step is counted before it is made, and patterns are compiled when a
 //! text is compared with them, each once, as many as fit into little memory.
 

@@ -1,4 +1,4 @@
-//! What neither a schema that nobody has looked at nor the objects of tenants can have the operator do.
+//! What neither a schema that no API server has seen nor the objects of tenants can have the operator do.
 
 use super::*;
 

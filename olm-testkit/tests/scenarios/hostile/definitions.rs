@@ -1,4 +1,4 @@
-//! A definition that nobody has looked at yet, and the objects of a tenant that it is compared with: patterns
+//! A definition that no API server has seen yet, and the objects of a tenant that it is compared with: patterns
 //! that take megabytes each once they are compiled, and objects that take a hundred times their size once
 //! they are read.
 
@@ -25,7 +25,7 @@ const PATTERNS: usize = 3_000;
 const OBJECTS: usize = 12;
 const MAPS: usize = 140_000;
 
-/// The definition is upgraded, and nobody notices.
+/// The definition is upgraded, and catalog-operator takes no more memory than for others.
 pub async fn definitions(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let (process, _) = local.process(Operator::Catalog)?;
     forget_peak(process)?;
