@@ -44,6 +44,7 @@
 
 pub mod admin;
 pub mod aggregated;
+mod bounded;
 pub mod callers;
 mod cause;
 pub mod certificates;

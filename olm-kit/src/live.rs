@@ -57,7 +57,11 @@ where
     found.items.iter().map(|received| of_kind(&received.object)).collect()
 }
 
-fn api(client: &Client, namespace: Option<&str>, resource: &ApiResource) -> Api<Received<false>> {
+fn api(
+    client: &Client,
+    namespace: Option<&str>,
+    resource: &ApiResource,
+) -> Api<Received<false, false>> {
     match namespace {
         Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
         None => Api::all_with(client.clone(), resource),

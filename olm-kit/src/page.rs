@@ -16,9 +16,9 @@ use kube::core::response::Status;
 use olm_effect::{Refusal, Resource};
 use serde_json::Value;
 
+use crate::bounded::{ENTRY, MAP, VALUE};
 use crate::interpreter::refusal_of;
 use crate::path::{collection, invalid};
-use crate::received::Received;
 use crate::tasks::in_place;
 
 /// Objects of a page, where they are small.
@@ -32,15 +32,6 @@ const MEMORY: usize = 64 << 20;
 
 /// Most bytes of text of an object. By default no API server takes one of more than 3 MiB.
 const LARGEST: usize = 32 << 20;
-
-/// Bytes of memory of a value in a list that grows to twice what it needs.
-const VALUE: usize = 2 * size_of::<Value>();
-
-/// Bytes of memory of an entry of a map, its value included: nodes of maps are half full at worst.
-const ENTRY: usize = 3 * (size_of::<String>() + size_of::<Value>());
-
-/// Bytes of memory of the first node of a map.
-const MAP: usize = 12 * (size_of::<String>() + size_of::<Value>());
 
 /// Objects, and the token of the page after theirs.
 type Page = (Vec<Value>, Option<String>);
@@ -119,10 +110,9 @@ fn memory_of(text: &[u8]) -> usize {
 }
 
 fn read(text: &[u8]) -> Result<Page, Refusal> {
-    let list = serde_json::from_slice::<ObjectList<Received<false>>>(text);
+    let list = serde_json::from_slice::<ObjectList<Value>>(text);
     let list = list.map_err(|error| refusal_of(&kube::Error::SerdeError(error)))?;
-    let items = list.items.into_iter().map(|received| received.object);
-    Ok((items.collect(), list.metadata.continue_))
+    Ok((list.items, list.metadata.continue_))
 }
 
 fn refused(code: StatusCode, text: &[u8]) -> Refusal {
