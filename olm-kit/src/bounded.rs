@@ -18,6 +18,12 @@ pub(crate) const ENTRY: usize = 3 * (size_of::<String>() + size_of::<Value>());
 /// Bytes of memory of the first node of a map.
 pub(crate) const MAP: usize = 12 * (size_of::<String>() + size_of::<Value>());
 
+/// Entries that the first node has places for.
+const PLACES: usize = 11;
+
+/// Bytes of memory that an allocator adds to a text.
+const TEXT: usize = 16;
+
 /// Bytes of memory that may still be taken; nothing once more were wanted.
 #[derive(Debug)]
 pub(crate) struct Left(Option<usize>);
@@ -93,7 +99,7 @@ impl<'de> Visitor<'de> for Bounded<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        self.0.take(text.len());
+        self.0.take(text.len() + TEXT);
         self.scalar(text)
     }
 
@@ -116,7 +122,12 @@ impl<'de> Visitor<'de> for Bounded<'_> {
         left.take(VALUE);
         let mut fields = Map::new();
         while let Some(key) = from.next_key::<String>()? {
-            left.take(key.len() + ENTRY + if fields.is_empty() { MAP } else { 0 });
+            let place = match fields.len() {
+                0 => MAP,
+                1..PLACES => 0,
+                _ => ENTRY,
+            };
+            left.take(key.len() + TEXT + place);
             let value = from.next_value_seed(Bounded(&mut *left))?;
             if left.is_exceeded() {
                 fields = Map::new();

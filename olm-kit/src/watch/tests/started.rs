@@ -59,7 +59,7 @@ const WATCH: &str = "GET /api/v1/namespaces/ns/configmaps?&watch=true&timeoutSec
 #[tokio::test(start_paused = true)]
 async fn an_object_that_takes_too_much_memory_is_malformed_and_no_other() {
     let small = config_map("small", "3", json!({"a": "b"}));
-    let large = config_map("large", "4", json!(vec![json!({"": 0}); 50_000]));
+    let large = config_map("large", "4", json!(vec![json!({"": 0}); 70_000]));
     let script = Script::new().answer(LIST, 200, list(json!([large, small]))).stream(WATCH, &[]);
     let tasks = Tasks::new(CancellationToken::new());
     let api: Api<ConfigMap> = Api::namespaced(script.client(), "ns");
@@ -67,7 +67,7 @@ async fn an_object_that_takes_too_much_memory_is_malformed_and_no_other() {
     store.synced().await;
     assert_eq!((store.len(), store.malformed().len()), (1, 1));
     assert!(store.get(Some("ns"), "small").is_some());
-    assert!(store.malformed()[0].1.error.contains("take more than 33554432 bytes of memory"));
+    assert!(store.malformed()[0].1.error.contains("take more than 50331648 bytes of memory"));
 }
 
 #[tokio::test(start_paused = true)]
