@@ -44,6 +44,7 @@
 
 pub mod admin;
 pub mod aggregated;
+mod bounded;
 pub mod callers;
 mod cause;
 pub mod certificates;
@@ -62,6 +63,7 @@ pub mod logging;
 pub mod metrics;
 #[cfg(feature = "otlp")]
 pub mod otlp;
+mod page;
 mod path;
 pub mod queue;
 mod received;

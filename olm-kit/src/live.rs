@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::interpreter::refusal_of;
+pub use crate::page::page;
 use crate::path::{collection, segment};
 use crate::received::Received;
 
@@ -56,27 +57,11 @@ where
     found.items.iter().map(|received| of_kind(&received.object)).collect()
 }
 
-/// Objects in a page: few enough that large ones fit into little memory.
-const PAGE: u32 = 250;
-
-/// One page of all objects of a kind, in all namespaces, after the page that gave `token`; and the
-/// token of the next page.
-///
-/// # Errors
-/// The API server refuses or cannot be asked. Code 410 means that it forgot the token.
-pub async fn page(
+fn api(
     client: &Client,
-    resource: &Resource,
-    token: Option<String>,
-) -> Result<(Vec<Value>, Option<String>), Refusal> {
-    let params = ListParams { limit: Some(PAGE), continue_token: token, ..ListParams::default() };
-    let list = api(client, None, &api_resource(resource)).list(&params).await;
-    let list = list.map_err(|error| refusal_of(&error))?;
-    let items = list.items.into_iter().map(|received| received.object);
-    Ok((items.collect(), list.metadata.continue_))
-}
-
-fn api(client: &Client, namespace: Option<&str>, resource: &ApiResource) -> Api<Received<false>> {
+    namespace: Option<&str>,
+    resource: &ApiResource,
+) -> Api<Received<false, false>> {
     match namespace {
         Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
         None => Api::all_with(client.clone(), resource),

@@ -10,7 +10,7 @@ use olm_plan::preview::{Asked, Bundle, Known, Preview};
 use olm_plan::suggested::{Question, place, suggestion};
 use olm_types::api::{ClusterServiceVersion, PackageManifest};
 
-use super::in_cluster::in_cluster;
+use super::in_cluster;
 use crate::output::Output;
 
 /// Where objects are read.

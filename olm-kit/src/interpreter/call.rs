@@ -48,14 +48,15 @@ impl Call {
         client: &Client,
         token: Option<&str>,
     ) -> Result<ApiResponse, Refusal> {
+        let name = self.name.clone();
         let request = self.request(token).map_err(|error| invalid(error.to_string()))?;
-        ApiResponse::read(client.send(request).await, self.name).await
+        ApiResponse::read(client.send(request).await, name).await
     }
 
-    fn request(&self, token: Option<&str>) -> Result<Request<Body>, http::Error> {
+    fn request(self, token: Option<&str>) -> Result<Request<Body>, http::Error> {
         let mut request = Request::builder()
-            .method(&self.method)
-            .uri(&self.path)
+            .method(self.method)
+            .uri(self.path)
             .header(ACCEPT, JSON)
             .header(CONTENT_TYPE, self.content_type);
         if let Some(token) = token {

@@ -154,7 +154,9 @@ impl Election {
     /// One look at the Lease, and a write if it is this replica's or to be had.
     async fn round(&self, seen: &mut Seen) -> Result<(), RoundError> {
         let sent = Instant::now();
-        seen.update(self.leases.get_opt(&self.options.name).await?, sent);
+        let found = self.leases.get_opt(&self.options.name).await?;
+        // What an answer shows may be as young as the answer, however long it took.
+        seen.update(found, Instant::now());
         let spec = seen.lease.as_ref().map(|lease| lease.spec.clone().unwrap_or_default());
         let view = View { spec: spec.as_ref(), unchanged: seen.since.elapsed() };
         match decide(view, &self.options, Timestamp::now()) {
@@ -219,7 +221,7 @@ impl Election {
 }
 
 impl Seen {
-    /// Remembers what was found, and since when it is like that.
+    /// Remembers what was found, and since when it is known to be like that.
     fn update(&mut self, lease: Option<Lease>, now: Instant) {
         if version(lease.as_ref()) != version(self.lease.as_ref()) {
             let (former, holder) = (holder_of(self.lease.as_ref()), holder_of(lease.as_ref()));

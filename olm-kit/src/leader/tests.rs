@@ -1,5 +1,7 @@
 //! Elections against a scripted API server: who leads, who writes, how it ends.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use http::{Method, Request, Response};
 use kube::Client;
 use kube::client::Body;
@@ -105,6 +107,25 @@ async fn a_follower_waits_again_when_the_leader_renews() {
     let (election, _tasks) = started(&script);
     assert!(never_leads_within(&election, 39).await);
     script.finish();
+}
+
+/// The leader renews its Lease between any two looks, whose answers take longer than it may be silent.
+#[tokio::test(start_paused = true)]
+async fn the_time_that_an_answer_takes_is_no_silence_of_the_leader() {
+    let looks = AtomicUsize::new(0);
+    let server = tower::service_fn(move |_: Request<Body>| {
+        let look = looks.fetch_add(1, Ordering::SeqCst);
+        let mut young = lease("other", &look.to_string());
+        young["spec"]["leaseDurationSeconds"] = json!(3);
+        async move {
+            tokio::time::sleep(Duration::from_secs(4)).await;
+            Ok::<_, std::io::Error>(Response::new(Body::from(young.to_string().into_bytes())))
+        }
+    });
+    let election = Election::new(Client::new(server, "default"), options());
+    let tasks = Tasks::new(CancellationToken::new());
+    election.start(&tasks, Arc::new(|_| ()));
+    assert!(never_leads_within(&election, 60).await);
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::cache::Unconfirmed;
 use super::fill::Fill;
 use crate::metrics::WatchMetrics;
-use crate::received::Received;
+use crate::received::{MOST, Received};
 use crate::tasks::{Gate, chain};
 
 /// An object that the process wrote should come back over the watch within milliseconds. When it
@@ -74,7 +74,8 @@ impl Follower {
         match event {
             watcher::Event::Init => self.target.begin_list(),
             watcher::Event::InitApply(Received { metadata, object }) => {
-                self.check(&metadata, self.target.list_one(&object));
+                let read = whole(&object).and_then(|()| self.target.list_one(&object));
+                self.check(&metadata, read);
             }
             watcher::Event::InitDone => {
                 let objects = self.target.end_list();
@@ -87,7 +88,7 @@ impl Follower {
     }
 
     fn apply(&self, metadata: &ObjectMeta, object: &Value) {
-        self.check(metadata, self.target.apply(object));
+        self.check(metadata, whole(object).and_then(|()| self.target.apply(object)));
     }
 
     /// Reports an object that cannot be read, once per version.
@@ -140,6 +141,16 @@ impl Follower {
             Some(namespace) => Api::namespaced_with(client, namespace, &self.resource),
             None => Api::all_with(client, &self.resource),
         }
+    }
+}
+
+/// Whether an object was kept.
+fn whole(object: &Value) -> Result<(), String> {
+    match object {
+        Value::Null => Err(format!(
+            "its values take more than {MOST} bytes of memory: leave out what is not needed"
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -23,6 +23,17 @@ pub enum CrdError {
         /// What is wrong with it, with the fields.
         findings: String,
     },
+    /// Existing objects cannot be compared with a new schema for what that would cost.
+    #[error(
+        "error validating existing CRs against new CRD's schema for \"{name}\": comparing them with the schema of \
+         version {version} takes more than is allowed: use fewer alternatives, properties and patterns"
+    )]
+    TooCostly {
+        /// Name of the definition.
+        name: String,
+        /// The version whose schema it is.
+        version: String,
+    },
     /// Existing objects cannot be listed.
     #[error("error validating existing CRs against new CRD's schema for \"{name}\": {cause}")]
     Unlisted {
@@ -80,6 +91,7 @@ impl CrdError {
             Self::NotRewritten { cause, .. } => Some(cause),
             Self::UnsupportedVersion(_)
             | Self::TooRestrictive { .. }
+            | Self::TooCostly { .. }
             | Self::ServedVersionRemoved { .. }
             | Self::StoredVersionRemoved { .. } => None,
         }

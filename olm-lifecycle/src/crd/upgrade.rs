@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use olm_effect::{Effect, Outcome, Refusal, Resource};
 use serde_json::Value;
 
-use super::schema::in_words;
+use super::schema::{Effort, in_words};
 use super::versions::{self, VersionCheck};
 use super::{CrdError, CrdOwner, alongside, conversion, removal, stored_versions, text, unchanged};
 
@@ -80,7 +80,7 @@ impl Upgrade {
         conversion::keep(&mut object, &live);
         unchanged::keep_component_labels(&mut object, &live);
         let unchanged = unchanged::is_specified(&live, &object);
-        let checks = if unchanged { Vec::new() } else { versions::to_check(&live, desired) };
+        let checks = if unchanged { Vec::new() } else { versions::to_check(&live, desired)? };
         Ok(Self {
             checks: checks.into(),
             unchanged,
@@ -136,7 +136,7 @@ impl Upgrade {
     /// Takes in a page of objects, and the token of the next one.
     ///
     /// # Errors
-    /// One of them is not valid under the new schema.
+    /// One of them is not valid under the new schema, or this cannot be found out.
     pub fn page(&mut self, items: &[Value], next: Option<String>) -> Result<(), CrdError> {
         self.token = next.filter(|token| !token.is_empty());
         let Some(check) = self.checks.front() else {
@@ -146,7 +146,12 @@ impl Upgrade {
             self.rewritten = self.token.is_none();
             return Ok(());
         };
-        if let Some(error) = items.iter().find_map(|item| self.violation(check, item)) {
+        let effort = Effort::default();
+        let found = items.iter().find_map(|item| self.violation(check, item, &effort));
+        if effort.is_exhausted() {
+            return Err(CrdError::TooCostly { name: self.name(), version: check.version.clone() });
+        }
+        if let Some(error) = found {
             return self.tolerate(error);
         }
         if self.token.is_none() {
@@ -240,8 +245,8 @@ impl Upgrade {
         Ok(())
     }
 
-    fn violation(&self, check: &VersionCheck, item: &Value) -> Option<CrdError> {
-        let findings = in_words(&check.schema.check(item))?;
+    fn violation(&self, check: &VersionCheck, item: &Value, effort: &Effort) -> Option<CrdError> {
+        let findings = in_words(&check.schema.check(item, effort))?;
         let group = text(&self.desired, "/spec/group");
         let kind =
             format!("{group}/{}, Kind={}", check.version, text(&self.desired, "/spec/names/kind"));

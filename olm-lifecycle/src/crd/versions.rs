@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::schema::Schema;
-use super::{list, text};
+use super::{CrdError, list, text};
+
+/// Most maps in the schemas that are compiled for one definition, of which each may take a thousand bytes. Those of
+/// public operators have some thousands.
+const MAPS: usize = 100_000;
 
 /// A version in which existing objects have to be valid, with its new schema.
 #[derive(Debug)]
@@ -49,19 +53,35 @@ pub(super) fn readable(definition: &Value) -> &str {
 
 /// What has to be checked before `desired` takes the place of `live`: every version that both
 /// serve.
-pub(super) fn to_check(live: &Value, desired: &Value) -> Vec<VersionCheck> {
+///
+/// # Errors
+/// Their schemas are too large together.
+pub(super) fn to_check(live: &Value, desired: &Value) -> Result<Vec<VersionCheck>, CrdError> {
     let before = served(live);
     let common = served(desired).into_iter().filter(|version| before.contains(version));
     let shared = desired.pointer("/spec/validation/openAPIV3Schema");
-    let check = |version: &str| VersionCheck {
-        version: version.to_owned(),
-        schema: Schema::compile(
-            shared.or_else(|| own_schema(desired, version)).unwrap_or(&Value::Null),
-        ),
+    let mut left = MAPS;
+    let check = |version: &str| {
+        let schema = shared.or_else(|| own_schema(desired, version)).unwrap_or(&Value::Null);
+        let (name, version) = (text(live, "/metadata/name").to_owned(), version.to_owned());
+        left = match left.checked_sub(maps(schema)) {
+            Some(left) => left,
+            None => return Err(CrdError::TooCostly { name, version }),
+        };
+        Ok(VersionCheck { version, schema: Schema::compile(schema) })
     };
     // One schema for all versions (v1beta1) is checked once.
     let count = if shared.is_some() { 1 } else { usize::MAX };
     common.take(count).map(check).collect()
+}
+
+/// How many maps there are in a value, itself included.
+fn maps(value: &Value) -> usize {
+    match value {
+        Value::Object(fields) => 1 + fields.values().map(maps).sum::<usize>(),
+        Value::Array(items) => items.iter().map(maps).sum(),
+        _ => 0,
+    }
 }
 
 fn own_schema<'a>(definition: &'a Value, version: &str) -> Option<&'a Value> {

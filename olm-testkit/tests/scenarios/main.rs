@@ -200,6 +200,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
 /// What catalogs and users may send.
 fn of_hostile_input(environment: &Arc<Environment>) -> Vec<Trial> {
     vec![
+        local_trial(environment, "hostile::definitions", hostile::definitions),
         local_trial(environment, "hostile::deployments", hostile::deployments),
         local_trial(environment, "hostile::accepted", hostile::accepted),
         local_trial(environment, "hostile::many", hostile::many),

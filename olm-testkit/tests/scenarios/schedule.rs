@@ -86,6 +86,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("hostile::one_by_one", 30),
     ("hostile::registries", 15),
     ("hostile::references", 15),
+    ("hostile::definitions", 40),
     ("hostile::deployments", 60),
     ("rolling::nested_objects", 60),
     ("rolling::idle_callers_over_tls", 30),

@@ -9,7 +9,7 @@ use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::tasks::in_place;
 use olm_lifecycle::install_plan::continuation::Now;
-use olm_lifecycle::install_plan::execution::Execution;
+use olm_lifecycle::install_plan::execution::{Execution, Reply};
 use olm_lifecycle::install_plan::phase::{self, Decision};
 use olm_lifecycle::install_plan::request::{requested, unresolved};
 use olm_lifecycle::unpack::UnpackedBundle;
@@ -190,7 +190,11 @@ impl InstallPlans {
                 kept => return Ok(kept),
             }
             let calls = requests.into_iter().map(|request| self.calls.make(request, namespace));
-            execution.absorb_all(join_all(calls).await);
+            let replies = join_all(calls).await;
+            // Objects of a page may take as long as all steps together.
+            let is_large = replies.iter().any(|reply| matches!(reply, Reply::Page(..)));
+            let bytes = if is_large { usize::MAX } else { bytes };
+            in_place::read(bytes, || execution.absorb_all(replies));
         }
     }
 

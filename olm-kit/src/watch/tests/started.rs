@@ -55,6 +55,21 @@ async fn a_malformed_object_does_not_stop_the_watch() {
 const LIST: &str = "GET /api/v1/namespaces/ns/configmaps?&limit=500";
 const WATCH: &str = "GET /api/v1/namespaces/ns/configmaps?&watch=true&timeoutSeconds=290&allowWatchBookmarks=true&resourceVersion=10";
 
+/// Its text has less than half a megabyte.
+#[tokio::test(start_paused = true)]
+async fn an_object_that_takes_too_much_memory_is_malformed_and_no_other() {
+    let small = config_map("small", "3", json!({"a": "b"}));
+    let large = config_map("large", "4", json!(vec![json!({"": 0}); 70_000]));
+    let script = Script::new().answer(LIST, 200, list(json!([large, small]))).stream(WATCH, &[]);
+    let tasks = Tasks::new(CancellationToken::new());
+    let api: Api<ConfigMap> = Api::namespaced(script.client(), "ns");
+    let store = Watch::builder(api, Config::default()).start(&tasks);
+    store.synced().await;
+    assert_eq!((store.len(), store.malformed().len()), (1, 1));
+    assert!(store.get(Some("ns"), "small").is_some());
+    assert!(store.malformed()[0].1.error.contains("take more than 50331648 bytes of memory"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_absorbed_object_that_never_comes_back_is_read() {
     let script = Script::new()

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Schema;
+use super::effort::Effort;
 use super::number::Number;
 use super::path::Path;
 use super::verdict::Verdict;
@@ -11,14 +12,17 @@ const INTEGER: &str = "integer";
 const NUMBER: &str = "number";
 
 impl Schema {
-    /// What is wrong with the object; nothing when it is valid.
-    pub(in crate::crd) fn check(&self, object: &Value) -> Vec<String> {
-        self.verdict(&Path::root(), object).into_findings()
+    /// What is wrong with the object; nothing when it is valid. Says nothing once `effort` is exhausted.
+    pub(in crate::crd) fn check(&self, object: &Value, effort: &Effort) -> Vec<String> {
+        self.verdict(&Path::root(effort), object).into_findings()
     }
 
     /// What is wrong with a part of an object.
     pub(super) fn verdict(&self, path: &Path<'_>, value: &Value) -> Verdict {
         let mut verdict = Verdict::default();
+        if !path.effort().spend(self.steps(value)) {
+            return verdict;
+        }
         if value.is_null() {
             self.check_null(&mut verdict, path);
             return verdict;
@@ -46,6 +50,18 @@ impl Schema {
         }
         verdict.looked_at += self.rules_for(value);
         verdict
+    }
+
+    /// What looking at such a value takes, without what is in it.
+    fn steps(&self, value: &Value) -> usize {
+        let own = match value {
+            Value::String(text) => text.len() / 4,
+            Value::Object(fields) => {
+                fields.len() + self.object.properties.len() + self.object.required.len()
+            }
+            Value::Array(_) | Value::Number(_) | Value::Bool(_) | Value::Null => 0,
+        };
+        own + self.allowed.len() + 1
     }
 
     /// Null is a value of its own: only type and list of values are looked at. No list of values
@@ -98,11 +114,12 @@ impl Schema {
     }
 
     fn check_alternatives(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value) {
-        let place = path.to_string();
         if !self.any_of.is_empty() {
             let (best, valid) = best_of(&self.any_of, path, value, true);
             if valid == 0 {
-                verdict.whole(&format!("{place:?} must validate at least one schema (anyOf)"));
+                let place = path.to_string();
+                let detail = format!("{place:?} must validate at least one schema (anyOf)");
+                verdict.whole(path, &detail);
             }
             verdict.merge(best);
         }
@@ -113,21 +130,23 @@ impl Schema {
                     0 => "Found none valid".to_owned(),
                     several => format!("Found {several} valid alternatives"),
                 };
+                let place = path.to_string();
                 let rule = "must validate one and only one schema (oneOf)";
-                verdict.whole(&format!("{place:?} {rule}. {found}"));
+                verdict.whole(path, &format!("{place:?} {rule}. {found}"));
             }
             if valid < 2 {
                 verdict.merge(best);
             }
         }
-        self.check_all_of(verdict, path, value, &place);
+        self.check_all_of(verdict, path, value);
         if self.not.as_ref().is_some_and(|not| not.verdict(path, value).is_valid()) {
-            verdict.whole(&format!("{place:?} must not validate the schema (not)"));
+            let place = path.to_string();
+            verdict.whole(path, &format!("{place:?} must not validate the schema (not)"));
         }
         verdict.looked_at += 1;
     }
 
-    fn check_all_of(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value, place: &str) {
+    fn check_all_of(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value) {
         let mut valid = 0;
         for schema in &self.all_of {
             let result = schema.verdict(path, value);
@@ -135,8 +154,10 @@ impl Schema {
             verdict.merge(result);
         }
         if valid != self.all_of.len() {
+            let place = path.to_string();
             let none = if valid == 0 { ". None validated" } else { "" };
-            verdict.whole(&format!("{place:?} must validate all the schemas (allOf){none}"));
+            let detail = format!("{place:?} must validate all the schemas (allOf){none}");
+            verdict.whole(path, &detail);
         }
     }
 

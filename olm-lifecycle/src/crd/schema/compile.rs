@@ -7,9 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::formats::Format;
-use super::{
-    Additional, ArrayRules, Bound, NumberRules, ObjectRules, Pattern, Schema, StringRules,
-};
+use super::{Additional, ArrayRules, Bound, NumberRules, ObjectRules, Schema, StringRules};
 
 impl Schema {
     /// Compiles a schema. What is no object allows everything.
@@ -95,7 +93,7 @@ fn string(keywords: &Keywords<'_>) -> StringRules {
     StringRules {
         max_length: keywords.integer("maxLength"),
         min_length: keywords.integer("minLength"),
-        pattern: keywords.text("pattern").map(Pattern::new),
+        pattern: keywords.text("pattern").map(str::to_owned),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::effort::Effort;
 use super::path::Path;
 use super::verdict::Verdict;
 use super::{Additional, ArrayRules, ObjectRules};
@@ -22,7 +23,7 @@ impl ArrayRules {
         if let Some(max) = self.max_items.filter(|max| size > *max) {
             verdict.too_many(path, size, max);
         }
-        if self.unique && has_duplicates(items) {
+        if self.unique && has_duplicates(items, path.effort()) {
             verdict.invalid_word(path, "", &format!("{path} in body shouldn't contain duplicates"));
         }
     }
@@ -50,7 +51,8 @@ impl ObjectRules {
                 verdict.merge(schema.verdict(&path.field(name), value));
             }
         }
-        for name in self.required.iter().filter(|name| !fields.contains_key(*name)) {
+        let missing = self.required.iter().filter(|name| !fields.contains_key(*name));
+        for name in missing.take_while(|_| !path.effort().is_exhausted()) {
             verdict.required(&path.other(name));
         }
     }
@@ -60,10 +62,12 @@ impl ObjectRules {
         let others = fields.iter().filter(|(name, _)| !self.properties.contains_key(*name));
         match &self.additional {
             Additional::Any => {}
-            Additional::None => others.for_each(|(name, _)| {
-                let detail = format!("{path}.{name} in body is a forbidden property");
-                verdict.invalid_word(path, name, &detail);
-            }),
+            Additional::None => {
+                for (name, _) in others.take_while(|_| !path.effort().is_exhausted()) {
+                    let detail = format!("{path}.{name} in body is a forbidden property");
+                    verdict.invalid_word(path, name, &detail);
+                }
+            }
             Additional::Like(schema) => {
                 for (name, value) in others {
                     verdict.merge(schema.verdict(&path.other(name), value));
@@ -77,9 +81,10 @@ fn count(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-/// Structural schemas may not ask for this, so that its cost does not matter.
-fn has_duplicates(items: &[Value]) -> bool {
+/// Structural schemas may not ask for this, so that only its bound matters.
+fn has_duplicates(items: &[Value], effort: &Effort) -> bool {
     let mut texts: Vec<_> = items.iter().map(Value::to_string).collect();
+    let bytes = texts.iter().map(String::len).sum();
     texts.sort_unstable();
-    texts.windows(2).any(|pair| pair.first() == pair.last())
+    effort.spend(bytes) && texts.windows(2).any(|pair| pair.first() == pair.last())
 }

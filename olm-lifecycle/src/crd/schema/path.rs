@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-/// A place in an object, as a chain of steps from its root.
+use super::effort::Effort;
+
+/// A place in an object, as a chain of steps from its root; and what its check may still cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
     part: Part<'a>,
+    effort: &'a Effort,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -21,23 +24,28 @@ enum Part<'a> {
 
 impl<'a> Path<'a> {
     /// The object itself.
-    pub(super) fn root() -> Self {
-        Self { parent: None, part: Part::Root }
+    pub(super) fn root(effort: &'a Effort) -> Self {
+        Self { parent: None, part: Part::Root, effort }
+    }
+
+    /// What the check of the object may still cost.
+    pub(super) fn effort(&self) -> &'a Effort {
+        self.effort
     }
 
     /// A field that the schema names.
     pub(super) fn field(&'a self, name: &'a str) -> Self {
-        Self { parent: Some(self), part: Part::Field(name) }
+        Self { parent: Some(self), part: Part::Field(name), effort: self.effort }
     }
 
     /// A field that the schema does not name, or that is missing.
     pub(super) fn other(&'a self, name: &'a str) -> Self {
-        Self { parent: Some(self), part: Part::Other(name) }
+        Self { parent: Some(self), part: Part::Other(name), effort: self.effort }
     }
 
     /// An item of an array.
     pub(super) fn index(&'a self, index: usize) -> Self {
-        Self { parent: Some(self), part: Part::Index(index) }
+        Self { parent: Some(self), part: Part::Index(index), effort: self.effort }
     }
 
     /// The place as the field of a Kubernetes error: API servers begin it with `[]` for the object.
@@ -73,7 +81,8 @@ mod tests {
 
     #[test]
     fn places_are_spelled_as_api_servers_do() {
-        let root = Path::root();
+        let effort = Effort::default();
+        let root = Path::root(&effort);
         let spec = root.field("spec");
         let items = spec.other("items");
         let third = items.index(2);

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 
 fn reported(schema: Value, object: Value) -> String {
-    in_words(&Schema::compile(&schema).check(&object)).unwrap_or_default()
+    in_words(&Schema::compile(&schema).check(&object, &Effort::default())).unwrap_or_default()
 }
 
 fn spec(schema: Value) -> Value {
@@ -105,6 +105,45 @@ fn many_findings_are_cut() {
 }
 
 #[test]
+fn findings_are_few_and_short() {
+    let schema = spec(json!({"items": {"type": "string"}}));
+    let text = reported(schema, json!({"spec": vec![0; 1_000]}));
+    assert!(text.ends_with(", and many more]"), "{text}");
+    let text = reported(json!({"pattern": "^a"}), json!("x".repeat(100_000)));
+    assert!(text.len() < 5_000 && text.ends_with("xxx…"), "{text}");
+}
+
+/// What takes more steps than there are ends, and says so.
+#[rstest]
+#[case::alternatives(json!({"items": {"anyOf": vec![json!({"type": "object"}); 100]}}), json!(vec![0; 100]))]
+#[case::listed(json!({"items": {"enum": vec!["a"; 100]}}), json!(vec!["a"; 100]))]
+#[case::properties(json!({"items": {"properties": names()}}), json!(vec![json!({}); 100]))]
+#[case::fields(json!({"allOf": vec![json!({}); 100]}), names())]
+#[case::required(json!({"items": {"required": vec!["a"; 100]}}), json!(vec![json!({"a": 0}); 100]))]
+#[case::absent(json!({"required": numbers()}), json!({}))]
+#[case::forbidden(json!({"additionalProperties": false}), names())]
+#[case::texts(json!({"allOf": vec![json!({}); 100]}), json!("x".repeat(400)))]
+#[case::duplicates(json!({"uniqueItems": true}), json!(vec!["x".repeat(100); 100]))]
+#[case::a_pattern(json!({"pattern": "x"}), json!("x".repeat(10_000)))]
+#[case::patterns(json!({"allOf": [{"pattern": "x"}, {"pattern": "x*"}, {"pattern": "x+"}]}), json!("x"))]
+fn cost_is_bounded(#[case] schema: Value, #[case] value: Value) {
+    let (schema, object) = (Schema::compile(&spec(schema)), json!({"spec": value}));
+    let (few, many) = (Effort::of(5_000), Effort::default());
+    schema.check(&object, &few);
+    schema.check(&object, &many);
+    assert!(few.is_exhausted() && !many.is_exhausted());
+}
+
+fn numbers() -> Vec<String> {
+    (0..200).map(|number| number.to_string()).collect()
+}
+
+/// Fields, or schemas of fields.
+fn names() -> Value {
+    numbers().into_iter().map(|name| (name, json!({}))).collect()
+}
+
+#[test]
 fn deep_schemas_and_objects_end() {
     let text = |open: &str, close: &str| format!("{}1{}", open.repeat(100), close.repeat(100));
     let schema = serde_json::from_str(&text(r#"{"items":"#, "}")).unwrap();
@@ -144,7 +183,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn any_schema_answers_for_any_object(schema in any_json(), object in any_json()) {
-        let findings = Schema::compile(&schema).check(&object);
+        let findings = Schema::compile(&schema).check(&object, &Effort::default());
         prop_assert_eq!(in_words(&findings).is_none(), findings.is_empty());
     }
 }

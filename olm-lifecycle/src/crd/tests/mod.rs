@@ -8,6 +8,7 @@ use serde_json::json;
 use super::*;
 
 mod conversion;
+mod cost;
 mod rows;
 
 fn version(name: &str, served: bool, schema: Value) -> Value {

@@ -10,14 +10,20 @@ use ::cel::common::ast::{EntryExpr, Expr, LiteralValue, operators};
 /// Most steps that one evaluation may take; less than 10 ms.
 pub(super) const LIMIT: u64 = 150_000;
 
-/// Steps for a regular expression that is not known before it is run.
+/// Steps for a regular expression that is not known before it is run, and for each byte that it may have: three
+/// bytes may be a class, which takes thousands of bytes of memory before it is compiled.
 const UNKNOWN_PATTERN: u64 = 20_000;
+const UNKNOWN_BYTE: u64 = 16;
 
 /// Steps for compiling the smallest regular expression: it is compiled at every call.
 const SMALL_PATTERN: u64 = 500;
 
 /// Steps for a class such as `\w`, which holds hundreds of ranges of characters.
 const CLASS: u64 = 200;
+
+/// So many bytes are compared with a regular expression in one step, for each so many states that it has.
+const BYTES_PER_MATCH: u64 = 64;
+const STATES_PER_MATCH: u64 = 64;
 
 /// So many bytes are compared or copied in one step.
 const BYTES_PER_STEP: u64 = 4_096;
@@ -33,15 +39,22 @@ pub struct Size {
     pub properties: u64,
     /// Longest list or map in any property.
     pub longest: u64,
-    /// Length of all values, in bytes of JSON.
+    /// Length of all types and values, in bytes of JSON.
     pub bytes: u64,
+    /// Length of the longest text among them, in bytes.
+    pub text: u64,
 }
 
 impl Size {
     /// The next larger one of few sizes, so that a bound need not be found for every bundle.
     fn rounded(self) -> Self {
         let up = |number: u64| number.checked_next_power_of_two().unwrap_or(u64::MAX);
-        Self { properties: up(self.properties), longest: up(self.longest), bytes: up(self.bytes) }
+        Self {
+            properties: up(self.properties),
+            longest: up(self.longest),
+            bytes: up(self.bytes),
+            text: up(self.text),
+        }
     }
 }
 
@@ -65,7 +78,8 @@ fn steps(expression: &IdedExpr, size: &Size) -> u64 {
     let factor = 1_u64.checked_shl(texts.joins).unwrap_or(u64::MAX);
     let join = longest.saturating_mul(factor) / BYTES_PER_JOIN;
     let length = size.longest.max(size.properties).saturating_mul(factor);
-    Bound { size, join, length }.steps(expression)
+    let text = size.text.saturating_add(texts.bytes).saturating_mul(factor);
+    Bound { size, join, length, text }.steps(expression)
 }
 
 /// What may make texts and lists longer.
@@ -142,6 +156,8 @@ struct Bound<'a> {
     join: u64,
     /// Elements of a list that is not written out in the rule.
     length: u64,
+    /// Bytes of the longest text that there may be.
+    text: u64,
 }
 
 impl Bound<'_> {
@@ -151,7 +167,7 @@ impl Bound<'_> {
             Expr::Call(call) => {
                 let own = 1 + self.size.bytes / BYTES_PER_STEP;
                 let more = match call.func_name.as_str() {
-                    "matches" => pattern(call.args.last()),
+                    "matches" => self.matching(call.args.last()),
                     operators::ADD if is_join(&call.args) => self.join,
                     _ => 0,
                 };
@@ -167,6 +183,23 @@ impl Bound<'_> {
             }
             _ => inner(),
         }
+    }
+
+    /// Steps for compiling a regular expression, and for comparing the longest text with it.
+    fn matching(&self, argument: Option<&IdedExpr>) -> u64 {
+        let literal = match argument.map(|argument| &argument.expr) {
+            Some(Expr::Literal(LiteralValue::String(text))) => Some(text.inner()),
+            _ => None,
+        };
+        let (compiling, states) = literal.map_or_else(
+            || {
+                let parsing = self.text.saturating_mul(UNKNOWN_BYTE);
+                (parsing.saturating_add(UNKNOWN_PATTERN), self.text.max(UNKNOWN_PATTERN))
+            },
+            pattern,
+        );
+        let times = 1 + states / STATES_PER_MATCH;
+        compiling.saturating_add((self.text / BYTES_PER_MATCH).saturating_mul(times))
     }
 
     /// At most so many elements.
@@ -186,21 +219,20 @@ impl Bound<'_> {
     }
 }
 
-/// Steps for compiling a regular expression: its length, times every count in `{n,m}`.
-fn pattern(argument: Option<&IdedExpr>) -> u64 {
-    let Some(Expr::Literal(LiteralValue::String(text))) = argument.map(|argument| &argument.expr)
-    else {
-        return UNKNOWN_PATTERN;
-    };
-    let text = text.inner();
+/// Steps for compiling a regular expression: its length, times every count in `{n,m}`. And how many states it has
+/// then, classes counted as one.
+fn pattern(text: &str) -> (u64, u64) {
     let classes = text.matches('\\').count() as u64;
-    let own = (text.len() as u64).saturating_add(classes.saturating_mul(CLASS));
+    let length = text.len() as u64;
+    let own = length.saturating_add(classes.saturating_mul(CLASS));
     let counts = text.split('{').skip(1).map(|rest| {
         let inside = rest.split('}').next().unwrap_or_default();
         let numbers = inside.split(',').filter_map(|number| number.trim().parse::<u64>().ok());
         numbers.max().unwrap_or(1).max(1)
     });
-    counts.fold(own, u64::saturating_mul).saturating_add(SMALL_PATTERN)
+    let times = counts.fold(1, u64::saturating_mul);
+    let compiling = own.saturating_mul(times).saturating_add(SMALL_PATTERN);
+    (compiling, length.saturating_mul(times))
 }
 
 fn sum(parts: impl Iterator<Item = u64>) -> u64 {

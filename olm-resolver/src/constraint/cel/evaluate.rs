@@ -53,7 +53,8 @@ impl VariableResolver for PropertyValues {
 }
 
 fn element(property: &Property, size: &mut Size) -> Value {
-    size.bytes += property.value.len() as u64;
+    size.bytes += (property.kind.len() + property.value.len()) as u64;
+    size.text = size.text.max(property.kind.len() as u64);
     let mut map = HashMap::new();
     let read = document::json(property.value.as_bytes(), &mut Meter::in_all(Budget::PROPERTY));
     if let Ok(json) = read {
@@ -69,13 +70,18 @@ fn value(json: &serde_json::Value, size: &mut Size) -> Value {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(value) => Value::Bool(*value),
         serde_json::Value::Number(number) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
-        serde_json::Value::String(text) => Value::from(text.as_str()),
+        serde_json::Value::String(text) => {
+            size.text = size.text.max(text.len() as u64);
+            Value::from(text.as_str())
+        }
         serde_json::Value::Array(items) => {
             size.longest = size.longest.max(items.len() as u64);
             Value::List(Arc::new(items.iter().map(|item| value(item, size)).collect()))
         }
         serde_json::Value::Object(members) => {
             size.longest = size.longest.max(members.len() as u64);
+            let names = members.keys().map(|name| name.len() as u64);
+            size.text = names.fold(size.text, u64::max);
             let map =
                 members.iter().map(|(name, member)| (key(name), value(member, size))).collect();
             Value::Map(Map { map: Arc::new(map) })

@@ -152,6 +152,35 @@ fn expensive_patterns_are_refused(#[case] rule: &str) {
     assert!(error.to_string().contains("is too expensive"), "{error}");
 }
 
+/// What a property holds may be a pattern, or a text that a pattern takes long to find nothing in.
+#[rstest]
+#[case::classes_in_a_value("'a'.matches(properties[0].value)", "t", &r"\\pL".repeat(5_000))]
+#[case::classes_in_a_type("'a'.matches(properties[0].type)", &r"\pL".repeat(5_000), "")]
+#[case::classes_in_a_name("properties[0].value.exists(n, 'a'.matches(n))", "t", &r"\\pL".repeat(5_000))]
+#[case::a_long_text("properties[0].value.matches('(a|b)*a(a|b){300}$')", "t", &"ab".repeat(500_000))]
+fn patterns_and_texts_of_properties_are_bounded(
+    #[case] rule: &str,
+    #[case] kind: &str,
+    #[case] text: &str,
+) {
+    let requirement = CelRequirement::compile(rule.to_owned(), String::new()).unwrap();
+    for value in [format!("\"{text}\""), format!("{{\"{text}\":0}}")] {
+        let bundle = bundle(&[(kind, &value)]);
+        let error = requirement.holds(&bundle, &mut EvaluationBudget::default()).unwrap_err();
+        assert!(error.to_string().contains("is too expensive"), "{error}");
+    }
+}
+
+#[rstest]
+#[case("properties.exists(p, p.type == 'd' && p.value.matches('^v1[.]'))")]
+#[case("properties.exists(p, p.type == 'd' && p.value.matches('^v[0-9]+\\\\.[0-9]{1,3} '))")]
+fn patterns_of_rules_meet_the_texts_that_bundles_have(#[case] rule: &str) {
+    let text = format!("\"v1.2 {}\"", "x".repeat(100_000));
+    let bundle = bundle(&[("a", "1"), ("b", "2"), ("c", "3"), ("d", &text)]);
+    let requirement = CelRequirement::compile(rule.to_owned(), String::new()).unwrap();
+    assert!(requirement.holds(&bundle, &mut EvaluationBudget::default()).unwrap());
+}
+
 #[rstest]
 #[case::texts(&format!("['abcdefgh']{}.size() > 0", ".map(x, x + x)".repeat(40)))]
 #[case::lists(&format!("[properties]{}.size() > 0", ".map(x, x + x)".repeat(40)))]

@@ -2,6 +2,7 @@
 //! CatalogSource, and no other catalog suffers. ConfigMaps that would be far larger than they are.
 
 mod content;
+mod definitions;
 mod nested;
 mod plans;
 mod server;
@@ -22,6 +23,7 @@ use olm_types::api::{CatalogSource, Subscription};
 use olm_types::conditions::catalog_source::CONTENT_CURRENT;
 
 pub use content::multiplying_aliases;
+pub use definitions::definitions;
 pub use nested::nested;
 pub use plans::{deployments, references};
 use server::{Hostility, Server};

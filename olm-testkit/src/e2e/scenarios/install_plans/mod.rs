@@ -22,6 +22,10 @@ use crate::wait;
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
+    of_plans().into_iter().chain(of_definitions()).collect()
+}
+
+fn of_plans() -> Vec<Scenario> {
     vec![
         scenario(
             "install_plans::scoped",
@@ -68,6 +72,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "a kind that the cluster does not have is named, other namespaces go on",
             kinds::a_missing_api,
         ),
+    ]
+}
+
+fn of_definitions() -> Vec<Scenario> {
+    vec![
         scenario(
             "install_plans::objects_that_do_not_fit",
             "a CRD is not upgraded while objects are invalid under it",

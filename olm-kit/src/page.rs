@@ -1,0 +1,201 @@
+//! Pages of all objects of a kind, each of as many objects as fit into little memory.
+//!
+//! An API server counts the objects of a page and not what they take: whoever may create objects of a kind
+//! may make each as large as can be stored, and of values that take a hundred times as much once they are
+//! read. So a page that is too large is asked for again with fewer objects, before any of it is parsed.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use http::StatusCode;
+use hyper::body::Body as _;
+use kube::Client;
+use kube::api::{ListParams, ObjectList, Request};
+use kube::client::Body;
+use kube::core::response::Status;
+use olm_effect::{Refusal, Resource};
+use serde_json::Value;
+
+use crate::bounded::{ENTRY, MAP, VALUE};
+use crate::interpreter::refusal_of;
+use crate::path::{collection, invalid};
+use crate::tasks::in_place;
+
+/// Objects of a page, where they are small.
+const OBJECTS: u32 = 250;
+
+/// Most bytes of text of a page of several objects.
+const TEXT: usize = 16 << 20;
+
+/// Most bytes of memory that the values of a page of several objects may take.
+const MEMORY: usize = 64 << 20;
+
+/// Most bytes of text of an object. By default no API server takes one of more than 3 MiB.
+const LARGEST: usize = 32 << 20;
+
+/// Objects, and the token of the page after theirs.
+type Page = (Vec<Value>, Option<String>);
+
+/// One page of all objects of a kind, in all namespaces, after the page that gave `token`; and the
+/// token of the next page.
+///
+/// # Errors
+/// The API server refuses or cannot be asked. Code 410 means that it forgot the token.
+pub async fn page(
+    client: &Client,
+    resource: &Resource,
+    token: Option<String>,
+) -> Result<Page, Refusal> {
+    let path = collection(resource, None)?;
+    let mut objects = OBJECTS;
+    loop {
+        match attempt(client, &path, objects, token.as_deref()).await? {
+            Some(page) => return Ok(page),
+            None if objects > 1 => objects = (objects / 5).max(1),
+            None => return Err(too_large(resource)),
+        }
+    }
+}
+
+/// A page of so many objects at most; none where they take too much.
+async fn attempt(
+    client: &Client,
+    path: &str,
+    objects: u32,
+    token: Option<&str>,
+) -> Result<Option<Page>, Refusal> {
+    let continue_token = token.map(str::to_owned);
+    let params = ListParams { limit: Some(objects), continue_token, ..ListParams::default() };
+    let request = Request::new(path).list(&params);
+    let request = request.map_err(|error| refusal_of(&kube::Error::BuildRequest(error)))?;
+    let answer = client.send(request.map(Body::from)).await;
+    let answer = answer.map_err(|error| refusal_of(&error))?;
+    let code = answer.status();
+    // There is no smaller page than one object.
+    let (most, memory) = if objects > 1 { (TEXT, MEMORY) } else { (LARGEST, usize::MAX) };
+    let Some(text) = text_of(answer.into_body(), most).await? else { return Ok(None) };
+    if !code.is_success() {
+        return Err(refused(code, &text));
+    }
+    if memory_of(&text) > memory {
+        return Ok(None);
+    }
+    in_place::read(text.len(), || read(&text)).map(Some)
+}
+
+/// The text of an answer; none where it is longer than that.
+async fn text_of(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, Refusal> {
+    let mut text = Vec::new();
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(|error| refusal_of(&error))?;
+        let Some(data) = frame.data_ref() else { continue };
+        if text.len().saturating_add(data.len()) > most {
+            return Ok(None);
+        }
+        text.extend_from_slice(data);
+    }
+    Ok(Some(text))
+}
+
+/// How many bytes of memory the values of a text take at most: a comma, a colon or a bracket stands for
+/// one value each, or for none where it is part of a string.
+fn memory_of(text: &[u8]) -> usize {
+    let values = text.iter().map(|byte| match byte {
+        b'{' => MAP,
+        b':' => ENTRY,
+        b',' | b'[' => VALUE,
+        _ => 0,
+    });
+    values.fold(text.len(), usize::saturating_add)
+}
+
+fn read(text: &[u8]) -> Result<Page, Refusal> {
+    let list = serde_json::from_slice::<ObjectList<Value>>(text);
+    let list = list.map_err(|error| refusal_of(&kube::Error::SerdeError(error)))?;
+    Ok((list.items, list.metadata.continue_))
+}
+
+fn refused(code: StatusCode, text: &[u8]) -> Refusal {
+    let plain = || Status::failure(String::from_utf8_lossy(text).trim(), "");
+    let status = serde_json::from_slice(text).unwrap_or_else(|_| plain());
+    refusal_of(&kube::Error::Api(status.with_code(code.as_u16()).boxed()))
+}
+
+fn too_large(resource: &Resource) -> Refusal {
+    let (plural, group) = (&resource.plural, &resource.group);
+    invalid(format!("one of the {plural}.{group} has more than {LARGEST} bytes: make it smaller"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::scripted::Script;
+
+    fn resource() -> Resource {
+        Resource::new("g", "v1", "Tool", "tools")
+    }
+
+    fn get(query: &str) -> String {
+        format!("GET /apis/g/v1/tools?&{query}")
+    }
+
+    fn tool(spec: Value) -> Value {
+        json!({"apiVersion": "g/v1", "kind": "Tool", "metadata": {"name": "a"}, "spec": spec})
+    }
+
+    fn list(items: &[Value], next: &str) -> Value {
+        let metadata = json!({"resourceVersion": "7", "continue": next});
+        json!({"apiVersion": "g/v1", "kind": "ToolList", "metadata": metadata, "items": items})
+    }
+
+    #[tokio::test]
+    async fn small_objects_come_in_large_pages() {
+        let answer = list(&[tool(json!({})), tool(json!({}))], "next");
+        let script = Script::new().answer(&get("limit=250&continue=here"), 200, answer);
+        let token = Some("here".to_owned());
+        let (items, next) = page(&script.client(), &resource(), token).await.unwrap();
+        assert_eq!((items.len(), next.as_deref()), (2, Some("next")));
+        script.finish();
+    }
+
+    /// Seven bytes of text are nearly a thousand of memory.
+    #[tokio::test]
+    async fn a_page_that_takes_too_much_is_asked_for_with_fewer_objects() {
+        let hostile = tool(json!(vec![json!({"": 0}); 50_000]));
+        let two = list(&[hostile.clone(), hostile.clone()], "");
+        let mut script = Script::new();
+        for limit in [250, 50, 10, 2] {
+            script = script.answer(&get(&format!("limit={limit}")), 200, two.clone());
+        }
+        let script = script.answer(&get("limit=1"), 200, list(&[hostile], "next"));
+        let (items, next) = page(&script.client(), &resource(), None).await.unwrap();
+        assert_eq!((items.len(), next.as_deref()), (1, Some("next")));
+        script.finish();
+    }
+
+    #[tokio::test]
+    async fn a_text_is_read_no_further_than_it_may_be_long() {
+        let body = || Body::from(vec![b'x'; 11]);
+        assert_eq!(text_of(body(), 11).await.unwrap().map(|text| text.len()), Some(11));
+        assert_eq!(text_of(body(), 10).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn refusals_keep_their_code_and_their_words() {
+        let script = Script::new().refuse(&get("limit=250"), 410, "Expired", "too old");
+        let refusal = page(&script.client(), &resource(), None).await.unwrap_err();
+        let expected = Refusal { code: 410, reason: "Expired".into(), message: "too old".into() };
+        assert_eq!(refusal, expected);
+        script.finish();
+    }
+
+    #[tokio::test]
+    async fn no_name_leads_a_listing_elsewhere() {
+        let script = Script::new();
+        let resource = Resource::new("g", "v1", "Tool", "tools?watch=true");
+        assert_eq!(page(&script.client(), &resource, None).await.unwrap_err().code, 422);
+        script.finish();
+    }
+}
