@@ -83,8 +83,8 @@ impl Ours {
         Self::start(cluster, &[]).await
     }
 
-    /// The same with flags by which the catalog operator serves catalogs itself, at this address of the machine. That is
-    /// where the simulated Pod of its Deployment is asked for them, too.
+    /// The same with flags by which the catalog operator serves catalogs itself, at this address of the machine. That
+    /// is where the simulated Pod of its Deployment is asked for them, too.
     ///
     /// # Errors
     /// As [`Self::take_over`].

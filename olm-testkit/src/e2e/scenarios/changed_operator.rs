@@ -61,8 +61,8 @@ pub(super) async fn with_flags(
     while_changed(ctx, changed, steps).await
 }
 
-/// Goes through steps while two Pods of the operator have more flags and a folder each, and one of them is elected. They
-/// stay in the network of Pods, as two cannot listen at the same ports of a node.
+/// Goes through steps while two Pods of the operator have more flags and a folder each, and one of them is elected.
+/// They stay in the network of Pods, as two cannot listen at the same ports of a node.
 pub(super) async fn with_replicas(
     ctx: &TestContext,
     flags: &[&str],

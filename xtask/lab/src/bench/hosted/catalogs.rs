@@ -67,8 +67,8 @@ impl Catalogs {
         created.map(drop).context("the API server refuses a catalog")
     }
 
-    /// Serves it where the operators look for its Service, and waits until that listens: an operator that finds
-    /// nobody there would say so for minutes, and not why.
+    /// Serves it where the operators look for its Service, and waits until that listens: an operator that finds no
+    /// server there would say so for minutes, and not why.
     pub(super) async fn serve(&self, olm: &Olm, number: usize) -> Result<Running> {
         let address = served_at(olm, number).await?;
         let started = olm.fixture.binaries.registry_on(&name(number), &self.folder, address);
@@ -79,7 +79,7 @@ impl Catalogs {
 }
 
 /// Has v0, where it is at work, find the Service of a catalog at an address that stays: it gives new Services another
-/// address at times. Done before the CatalogSource is there, it spares v0 a pause after an address where nobody listens.
+/// address at times. Done before the CatalogSource is there, it spares v0 a pause after an address without a server.
 pub(super) fn route(olm: &Olm, number: usize) -> Result<Option<SocketAddr>> {
     let last = u8::try_from(number + 1).context("so many catalogs")?;
     let own = SocketAddr::new(IpAddr::from([127, 214, 2, last]), PORT);
