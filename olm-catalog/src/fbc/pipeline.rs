@@ -1,11 +1,13 @@
 //! Parses several files at the same time and hands their documents over in order.
 //!
-//! A parser that is ahead waits with two documents in hand, so memory is bounded by a few blobs per
-//! thread, whatever the size of the catalog.
+//! A parser that is ahead waits with a few documents in hand, and begins with no other file while as many
+//! files are in hand as there are threads. So memory is bounded by a few blobs per thread, whatever the size
+//! of the catalog and the number of its files.
 
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::ops::ControlFlow;
+use std::slice::Iter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -16,9 +18,6 @@ use serde_json::Value;
 
 use super::digest::{FileDigest, Hashed};
 use super::walk::SourceFile;
-
-/// Documents that wait at the end of a parser.
-const AHEAD: usize = 2;
 
 /// How much of a file is read at once, in bytes.
 const CHUNK: usize = 256 << 10;
@@ -32,38 +31,67 @@ pub(super) enum Piece {
     Closed(io::Error),
 }
 
+/// How much is in memory at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// What each document may cost.
+    pub(super) budget: Budget,
+    /// Most threads that parse.
+    pub(super) threads: usize,
+    /// Documents that wait at the end of each.
+    pub(super) ahead: usize,
+}
+
+/// A file, and what comes out of it.
+type Begun<'a> = (&'a SourceFile, Receiver<Piece>);
+
 /// Gives the pieces of every file to `visit`, in the order of files and documents, until it says
-/// that it wants no more. Each document may cost `budget`; at most so many threads parse.
+/// that it wants no more.
 pub(super) fn pieces(
     files: &[SourceFile],
-    budget: Budget,
-    threads: usize,
+    pace: Pace,
     mut visit: impl FnMut(&SourceFile, Piece) -> ControlFlow<()>,
 ) {
-    let (senders, receivers): (Vec<SyncSender<Piece>>, Vec<Receiver<Piece>>) =
-        files.iter().map(|_| sync_channel(AHEAD)).unzip();
-    let jobs = Mutex::new(files.iter().zip(senders));
+    let threads = available(pace.threads).min(files.len());
+    // Beside the file that is visited, so many may have begun.
+    let (order, begun) = sync_channel::<Begun<'_>>(threads.saturating_sub(1));
+    let jobs = Mutex::new(files.iter());
     let stop = AtomicBool::new(false);
-    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
     thread::scope(|scope| {
-        for _ in 0..available(threads).min(files.len()) {
-            scope.spawn(|| {
-                while let Some((file, sender)) = next() {
+        for _ in 0..threads {
+            let (order, jobs, stop) = (order.clone(), &jobs, &stop);
+            scope.spawn(move || {
+                while let Some((file, sender)) = begin(jobs, &order, pace.ahead) {
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    parse(file, budget, &sender);
+                    parse(file, pace.budget, &sender);
                 }
             });
         }
-        // Files are taken in order, so the one that is waited for is always being parsed.
-        for (file, receiver) in files.iter().zip(receivers) {
+        // The last parser that ends closes the channel.
+        drop(order);
+        for (file, receiver) in begun {
             if receiver.into_iter().try_for_each(|piece| visit(file, piece)).is_break() {
                 stop.store(true, Ordering::Relaxed);
                 return;
             }
         }
     });
+}
+
+/// Takes the next file, and hands over where its pieces will come out: in the order of files, as one parser at
+/// a time does that. Waits while too many files have begun; nothing is next when no more is wanted.
+fn begin<'a>(
+    jobs: &Mutex<Iter<'a, SourceFile>>,
+    order: &SyncSender<Begun<'a>>,
+    ahead: usize,
+) -> Option<(&'a SourceFile, SyncSender<Piece>)> {
+    let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = jobs.next()?;
+    let (sender, receiver) = sync_channel(ahead);
+    order.send((file, receiver)).ok()?;
+    Some((file, sender))
 }
 
 fn available(most: usize) -> usize {
@@ -87,4 +115,82 @@ fn parse(source: &SourceFile, budget: Budget, sender: &SyncSender<Piece>) {
         }
     });
     let _ = sender.send(Piece::End(input.into_inner().finish()));
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::super::read::ReadLimits;
+    use super::super::walk::files;
+    use super::*;
+
+    const FILES: usize = 40;
+
+    fn pace(threads: usize) -> Pace {
+        Pace { budget: Budget::CATALOG, threads, ahead: 0 }
+    }
+
+    fn written() -> (tempfile::TempDir, Vec<SourceFile>) {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..FILES {
+            std::fs::write(folder.path().join(format!("{number:02}.json")), "{}\n{}").unwrap();
+        }
+        let files = files(folder.path(), &ReadLimits::default()).unwrap();
+        (folder, files)
+    }
+
+    #[rstest]
+    #[case(1)]
+    #[case(4)]
+    #[case(FILES * 2)]
+    fn files_and_documents_come_in_order(#[case] threads: usize) {
+        let (_folder, files) = written();
+        let mut seen = Vec::new();
+        pieces(&files, pace(threads), |file, piece| {
+            let what = match piece {
+                Piece::Document(number, Ok(_)) => number.to_string(),
+                Piece::End(_) => "end".to_owned(),
+                Piece::Document(_, Err(error)) => error.to_string(),
+                Piece::Closed(error) => error.to_string(),
+            };
+            seen.push(format!("{} {what}", file.relative.display()));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(seen.len(), 3 * FILES, "two documents and an end each: {seen:?}");
+        assert!(seen.iter().skip(2).step_by(3).all(|line| line.ends_with(" end")), "{seen:?}");
+        let names: Vec<&str> = seen.iter().filter_map(|line| line.split(' ').next()).collect();
+        assert!(names.is_sorted(), "{seen:?}");
+    }
+
+    /// A catalog of very many small files would be in memory as a whole otherwise.
+    #[test]
+    fn no_file_is_opened_long_before_it_is_visited() {
+        let (_folder, files) = written();
+        let (mut read, mut gone) = (0, 0);
+        pieces(&files, pace(1), |_, piece| {
+            match piece {
+                Piece::Closed(_) => gone += 1,
+                Piece::End(_) => read += 1,
+                Piece::Document(..) => {
+                    for later in files.iter().skip(1) {
+                        let _ = std::fs::remove_file(&later.path);
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!((read, gone), (1, FILES - 1));
+    }
+
+    #[test]
+    fn who_wants_no_more_gets_no_more() {
+        let (_folder, files) = written();
+        let mut count = 0;
+        pieces(&files, pace(4), |_, _| {
+            count += 1;
+            if count == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert_eq!(count, 5);
+    }
 }

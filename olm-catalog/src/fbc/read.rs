@@ -12,7 +12,7 @@ use super::blob::{Blob, Located, Meta, Origin};
 use super::digest::{SourceDigest, Sources};
 use super::error::{CatalogError, ReadError};
 use super::fields::FieldError;
-use super::pipeline::{Piece, pieces};
+use super::pipeline::{Pace, Piece, pieces};
 use super::walk::{SourceFile, files};
 
 /// Why a document is not taken.
@@ -50,8 +50,9 @@ pub(super) fn read_documents(
     let found = files(root, limits).map_err(listing)?;
     let mut sources = Sources::default();
     let mut reader = Reader { limits, visit, blobs: 0, errors: Vec::new(), failure: None };
-    let budget = Budget { bytes: limits.blob_bytes, ..Budget::CATALOG };
-    pieces(&found, budget, limits.threads, |file, piece| reader.piece(file, piece, &mut sources));
+    let ReadLimits { blob_bytes: bytes, blob_memory: memory, threads, ahead, .. } = *limits;
+    let pace = Pace { budget: Budget { bytes, memory, ..Budget::CATALOG }, threads, ahead };
+    pieces(&found, pace, |file, piece| reader.piece(file, piece, &mut sources));
     reader.result()?;
     if files(root, limits).map_err(listing)? != found {
         return Err(listing(ReadError::Changed(root.to_owned())));
@@ -145,11 +146,14 @@ fn title(value: &Value) -> String {
     title
 }
 
-/// Bounds of reading a catalog. Memory is bounded by `blob_bytes`; the others bound time.
+/// Bounds of reading a catalog. Memory is bounded by `blob_bytes` and `blob_memory`, for each document that is in hand,
+/// and by `names`; the others bound time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
     /// Largest document, in bytes.
     pub blob_bytes: usize,
+    /// What the values of a document may take in memory, in bytes.
+    pub blob_memory: usize,
     /// Largest file, in bytes.
     pub file_bytes: u64,
     /// All files together, in bytes.
@@ -164,16 +168,21 @@ pub struct ReadLimits {
     pub errors: usize,
     /// What names, channels and problems may take in memory while the catalog is read, in bytes.
     pub names: usize,
-    /// Most threads that parse; each has up to four documents in hand.
+    /// Most threads that parse. One more document than [`Self::ahead`] says is in hand of each, and another one is
+    /// looked into.
     pub threads: usize,
+    /// Documents that wait for whoever looks into them, of each thread.
+    pub ahead: usize,
     /// When reading ends, whatever was read by then.
     pub until: Option<Instant>,
 }
 
 impl ReadLimits {
-    /// Bounds for a program that does more than this: the texts that are read at a time fit into 32 MiB.
+    /// Bounds for a program that does more than this: the values of the two documents that are in hand at a time fit
+    /// into 32 MiB.
     pub const BESIDE: Self = Self {
         blob_bytes: 8 << 20,
+        blob_memory: 16 << 20,
         file_bytes: 256 << 20,
         total_bytes: 512 << 20,
         files: 100_000,
@@ -182,6 +191,7 @@ impl ReadLimits {
         errors: 20,
         names: 64 << 20,
         threads: 1,
+        ahead: 0,
         until: None,
     };
 }
@@ -191,6 +201,7 @@ impl Default for ReadLimits {
     fn default() -> Self {
         Self {
             blob_bytes: 64 << 20,
+            blob_memory: 256 << 20,
             file_bytes: 2 << 30,
             total_bytes: 4 << 30,
             files: 100_000,
@@ -199,6 +210,7 @@ impl Default for ReadLimits {
             errors: 100,
             names: 1 << 30,
             threads: 4,
+            ahead: 2,
             until: None,
         }
     }

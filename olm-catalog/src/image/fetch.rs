@@ -76,6 +76,8 @@ impl RemoteImage {
     /// # Errors
     /// A layer is unavailable, is not what its digest says, or cannot be written.
     pub async fn fetch(mut self, folder: &Path) -> Result<FetchedLayers, ImageError> {
+        // What cannot be read is not transferred.
+        self.layers.iter().try_for_each(|layer| layer.compression().map(drop))?;
         for layer in &self.layers {
             let path = path_of(folder, layer)?;
             if path.exists() {

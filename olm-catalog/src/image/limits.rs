@@ -37,7 +37,8 @@ pub struct Limits {
 
 impl Limits {
     /// Bounds on the image of a catalog that is kept on a disk: a program may be in it, and catalogs
-    /// are large. Names take most of the memory that reading one takes.
+    /// are large. Reading one takes 32 MiB of memory at most: for names, for the window of zstd, which is two
+    /// windows for a moment when frames have windows of different sizes, and for the names of the catalog's files.
     pub const CATALOG: Self = Self {
         layers: 128,
         transferred: 1 << 30,
@@ -47,7 +48,7 @@ impl Limits {
         entries: 100_000,
         depth: 64,
         path: 4_096,
-        names: 20 << 20,
+        names: 16 << 20,
         looks: 2_000_000,
         file: 256 << 20,
         kept: 512 << 20,

@@ -17,6 +17,9 @@ pub(super) const ACCEPT: &str = "application/vnd.oci.image.manifest.v1+json, \
     application/vnd.docker.distribution.manifest.v2+json, \
     application/vnd.docker.distribution.manifest.list.v2+json";
 
+/// Longest media type in bytes, type and subtype together (RFC 6838, 4.2). It is kept as long as layers are read.
+const MEDIA_TYPE: usize = 255;
+
 /// Most manifests in a list.
 const MANIFESTS: usize = 1_000;
 
@@ -77,7 +80,8 @@ impl Manifest {
 impl Descriptor {
     /// How the layer is compressed.
     pub(super) fn compression(&self) -> Result<Compression, ImageError> {
-        let kind = self.media_type.as_str();
+        let kind = Some(self.media_type.as_str()).filter(|kind| kind.len() <= MEDIA_TYPE);
+        let kind = kind.unwrap_or_default();
         if kind.ends_with("tar+gzip") || kind.ends_with("tar.gzip") {
             Ok(Compression::Gzip)
         } else if kind.ends_with("tar+zstd") || kind.ends_with("tar.zstd") {
@@ -113,7 +117,8 @@ fn within(layers: Vec<Descriptor>, limits: &Limits) -> Result<Vec<Descriptor>, I
     if sum > limits.transferred {
         return Err(too_much(limits.transferred, "bytes to transfer"));
     }
-    Ok(layers)
+    // Layers have no platform; what stands there would be kept as long as they are read.
+    Ok(layers.into_iter().map(|layer| Descriptor { platform: None, ..layer }).collect())
 }
 
 /// The image for this machine; else the first, as bundles are the same for all.
@@ -244,6 +249,7 @@ mod tests {
     #[case("application/vnd.oci.image.layer.v1.tar+zstd", Some(Compression::Zstd))]
     #[case("application/vnd.oci.image.layer.v1.tar+xz", None)]
     #[case("", None)]
+    #[case(&format!("{}tar+gzip", "a".repeat(248)), None)]
     fn compressions(#[case] kind: &str, #[case] expected: Option<Compression>) {
         let layer = Descriptor { media_type: kind.to_owned(), ..Descriptor::default() };
         assert_eq!(layer.compression().ok(), expected);

@@ -40,6 +40,7 @@ pub(crate) use layout::is_image;
 pub use layout::{labels as labels_on_disk, open};
 pub use limits::Limits;
 pub use manifest::Labels;
+pub(crate) use tree::Unlistable;
 pub use tree::{Tree, Unreadable};
 
 #[cfg(feature = "pull")]

@@ -3,7 +3,8 @@
 //! Paths have no `.`, no `..` and no slash at either end; the root is the empty path. Links are kept
 //! as they are and followed inside the tree only.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::LayerError;
@@ -40,6 +41,15 @@ pub enum Unreadable {
     Absent,
     /// It is larger than what is kept of an image.
     Large(u64),
+}
+
+/// Why the files of a folder cannot be listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unlistable {
+    /// One was too large to be kept: its path and size.
+    Large(String, u64),
+    /// Their names take more memory than they may, in bytes.
+    Names(u64),
 }
 
 impl<C> Default for Tree<C> {
@@ -116,32 +126,32 @@ impl<C> Tree<C> {
     }
 
     /// The files in a folder, whose path has no links, and in folders below, each with its path in the
-    /// folder. Links to files are followed. Links to folders are left out: they would have to be
-    /// followed without end.
+    /// folder, in the order of these paths. Links to files are followed. Links to folders are left out: they would
+    /// have to be followed without end. Names may take `names` bytes of memory.
     ///
     /// # Errors
-    /// A file was too large to be kept; its path and size.
-    pub(crate) fn files_below(&self, folder: &str) -> Result<Vec<(String, &C)>, (String, u64)> {
-        let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-        let joined = |folder: &str, name: &str| match folder {
-            "" => name.to_owned(),
-            folder => format!("{folder}/{name}"),
-        };
-        while let Some(current) = folders.pop() {
-            for name in self.children(&current) {
-                let path = joined(&current, name);
-                let inside = path.get(folder.len()..).unwrap_or_default().trim_start_matches('/');
-                match self.kept(&path) {
-                    Ok(content) => found.push((inside.to_owned(), content)),
-                    Err(Unreadable::Large(size)) => return Err((path, size)),
-                    Err(Unreadable::Absent) if matches!(self.node(&path), Some(Node::Folder)) => {
-                        folders.push(path);
+    /// A file was too large to be kept, or there are too many names.
+    pub(crate) fn files_below(
+        &self,
+        folder: &str,
+        names: u64,
+    ) -> Result<Vec<(String, &C)>, Unlistable> {
+        let (mut found, mut used) = (Vec::new(), 0_u64);
+        let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
+        for path in self.nodes.range(below(folder)).map(|(path, _)| path) {
+            match self.kept(path) {
+                Ok(content) => {
+                    let inside = path.get(start..).unwrap_or_default();
+                    used = used.saturating_add(NODE).saturating_add(inside.len() as u64);
+                    if used > names {
+                        return Err(Unlistable::Names(names));
                     }
-                    Err(Unreadable::Absent) => {}
+                    found.push((inside.to_owned(), content));
                 }
+                Err(Unreadable::Large(size)) => return Err(Unlistable::Large(path.clone(), size)),
+                Err(Unreadable::Absent) => {}
             }
         }
-        found.sort_by(|left, right| left.0.cmp(&right.0));
         Ok(found)
     }
 
@@ -176,14 +186,15 @@ impl<C> Tree<C> {
     /// Removes what is in a folder, as far as it is from layers before this one. Returns how many
     /// names were looked at.
     pub(super) fn empty(&mut self, folder: &str, layer: usize) -> usize {
-        let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        let below = self.nodes.range(start.clone()..);
-        let below = below.take_while(|(path, _)| path.starts_with(&start));
         let mut looked = 0;
-        let below = below.inspect(|_| looked += 1);
-        let gone: BTreeSet<String> =
-            below.filter(|(_, (_, from))| *from < layer).map(|(path, _)| path.clone()).collect();
-        gone.iter().for_each(|path| self.take(path));
+        // One after the other: a copy of all their names could take as much memory as the tree.
+        let gone = self.nodes.extract_if(below(folder), |_, (_, from)| {
+            looked += 1;
+            *from < layer
+        });
+        let freed =
+            gone.fold(0_u64, |sum, (path, (node, _))| sum.saturating_add(taken(&path, &node)));
+        self.names = self.names.saturating_sub(freed);
         looked
     }
 
@@ -233,6 +244,14 @@ impl<C> Tree<C> {
         }
         Ok(real)
     }
+}
+
+/// The paths below a folder: those that begin with it and a slash, which the character `0` follows.
+fn below(folder: &str) -> (Bound<String>, Bound<String>) {
+    if folder.is_empty() {
+        return (Bound::Unbounded, Bound::Unbounded);
+    }
+    (Bound::Included(format!("{folder}/")), Bound::Excluded(format!("{folder}0")))
 }
 
 /// What a name takes in memory, in bytes.

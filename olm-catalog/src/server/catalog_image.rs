@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use tempfile::TempDir;
 
 use crate::fbc::{ReadLimits, Rendered, render};
-use crate::image::{CONFIGS, Limits, Tree};
+use crate::image::{CONFIGS, Limits, Tree, Unlistable};
 
 /// Bounds on the image of a catalog: it has the server in it, and catalogs are large.
 pub(super) const LIMITS: Limits = Limits {
@@ -39,9 +39,10 @@ pub(super) fn rendered(tree: &Tree, folder: &str, limits: &ReadLimits) -> Result
 
 /// Writes the files of a folder, whose path has no links, and of those below it.
 fn copy(tree: &Tree, folder: &str, to: &Path) -> Result<()> {
-    let files = tree
-        .files_below(folder)
-        .map_err(|(path, size)| anyhow!("{path} has {size} bytes, which is too much"))?;
+    let files = tree.files_below(folder, LIMITS.names).map_err(|why| match why {
+        Unlistable::Large(path, size) => anyhow!("{path} has {size} bytes, which is too much"),
+        Unlistable::Names(limit) => anyhow!("the names of its files take more than {limit} bytes"),
+    })?;
     for (path, content) in files {
         let to = to.join(path);
         fs::create_dir_all(to.parent().context("a file is in no folder")?)?;

@@ -12,7 +12,7 @@ use super::{CatalogStore, Held, PullError};
 use crate::fbc::ReadLimits;
 use crate::image::{
     FetchedLayers, ImageError, ImageReference, Keychain, Limits, Place, Registry, RemoteImage,
-    Tree, catalog_folder,
+    Tree, Unlistable, catalog_folder,
 };
 use crate::index::Index;
 use crate::snapshot::CatalogSnapshot;
@@ -20,6 +20,9 @@ use crate::snapshot::CatalogSnapshot;
 /// What an index takes at most for each byte of a catalog: texts in it are kept as they are, or
 /// decoded.
 const INDEX_SHARE: u64 = 2;
+
+/// What the names of a catalog's files may take in memory, in bytes, beside those of all files of its image.
+const FILE_NAMES: u64 = 4 << 20;
 
 /// What is pulled, and how.
 #[derive(Clone, Debug)]
@@ -163,9 +166,14 @@ fn chosen(
     if !tree.is_folder(&real) {
         return Err(refused("is not there".to_owned()));
     }
-    let files = tree.files_below(&real).map_err(|(path, size)| {
-        let limit = limits.file;
-        refused(format!("has a file {path} of {size} bytes, and one may have {limit}"))
+    let files = tree.files_below(&real, FILE_NAMES).map_err(|why| match why {
+        Unlistable::Large(path, size) => {
+            let limit = limits.file;
+            refused(format!("has a file {path} of {size} bytes, and one may have {limit}"))
+        }
+        Unlistable::Names(limit) => {
+            refused(format!("has files whose names take more than {limit} bytes of memory"))
+        }
     })?;
     Ok(files.into_iter().map(|(path, place)| (path, *place)).collect())
 }

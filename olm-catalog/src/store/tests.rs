@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::connection::CatalogConnection;
 use crate::fbc::ReadLimits;
-use crate::image::tests::made::{Made, REPOSITORY, blob, changed, files, links, path};
+use crate::image::tests::made::{Made, REPOSITORY, blob, changed, files, links, long_names, path};
 use crate::image::tests::stub::{StubResponse, StubResponses, answer, serve};
 use crate::image::{Keychain, Limits, Registry};
 
@@ -199,6 +199,8 @@ fn the_limits_of_the_shipped_operator() {
     assert_eq!(bytes, [1_024, 4_096, 512, 256], "mebibytes");
     assert_eq!((layers, ratio, entries), (128, 200, 100_000));
     assert_eq!(PullOptions::TIME.as_secs(), 600, "in all");
+    let memory = [Limits::CATALOG.names >> 20, ReadLimits::BESIDE.blob_memory as u64 >> 20];
+    assert_eq!((memory, ReadLimits::BESIDE.ahead), ([16, 16], 0), "32 MiB at a time");
 }
 
 /// An image for each limit that exceeds it and nothing else.
@@ -211,6 +213,7 @@ fn the_limits_of_the_shipped_operator() {
 #[case::layers(Limits::CATALOG, (0..129).fold(good("kettle"), |made, _| made.layer(files(&[]))), "more than 128 layers")]
 #[case::ratio(Limits { free: 1 << 20, ..Limits::CATALOG }, good("kettle").gzip(&files(&[("zeros", &vec![0; 2 << 20])])), "more than 200 times its size")]
 #[case::names(Limits { names: 300, ..Limits::CATALOG }, good("kettle"), "more than 300 bytes in names")]
+#[case::file_names(Limits::CATALOG, good("kettle").layer(long_names(13_200)), "names take more than 4194304 bytes")]
 #[case::looks(Limits { looks: 1, ..Limits::CATALOG }, good("kettle"), "more than 1 names on paths")]
 #[case::depth(Limits { depth: 2, ..Limits::CATALOG }, good("kettle"), "is too deep")]
 #[case::growing(Limits::CATALOG, growing(), "leads too deep")]

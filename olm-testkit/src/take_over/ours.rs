@@ -1,12 +1,13 @@
 //! Our operators, where those of v0 were.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Secret;
-use kube::Client;
+use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::Api;
+use kube::{Client, ResourceExt};
 use olm_types::api::ClusterServiceVersion;
 
 use super::{Files, PACKAGE_SERVER};
@@ -78,16 +79,30 @@ impl Ours {
     /// # Errors
     /// kubectl's, or an operator is not ready in time.
     pub async fn take_over(cluster: &TakeOverCluster) -> Result<Self> {
-        Self::take_over_with(cluster, &[]).await
+        deploy(cluster)?;
+        Self::start(cluster, &[]).await
     }
 
-    /// The same with more flags of the catalog operator.
+    /// The same with flags by which the catalog operator serves catalogs itself, at this address of the machine. That
+    /// is where the simulated Pod of its Deployment is asked for them, too.
     ///
     /// # Errors
     /// As [`Self::take_over`].
-    pub async fn take_over_with(cluster: &TakeOverCluster, flags: &[String]) -> Result<Self> {
-        cluster.files.stop_operators(&cluster.kubectl)?;
-        cluster.files.apply(&cluster.kubectl)?;
+    pub async fn take_over_serving(
+        cluster: &TakeOverCluster,
+        address: IpAddr,
+        flags: &[String],
+    ) -> Result<Self> {
+        deploy(cluster)?;
+        let pod = pod_address(&cluster.client).await?;
+        let serving = [
+            format!("--catalogs-address={address}"),
+            format!("--catalogs-replica-addresses={pod}={address}"),
+        ];
+        Self::start(cluster, &[flags, &serving].concat()).await
+    }
+
+    async fn start(cluster: &TakeOverCluster, flags: &[String]) -> Result<Self> {
         let address = packages::address(&cluster.client).await?.to_string();
         let mut ours = Self { operators: Vec::new() };
         for operator in Operator::ALL {
@@ -144,4 +159,24 @@ impl Ours {
     pub fn stop(self) {
         self.operators.into_iter().for_each(|(running, _)| running.stop());
     }
+}
+
+/// Ends the operators that are there, and applies our files.
+fn deploy(cluster: &TakeOverCluster) -> Result<()> {
+    cluster.files.stop_operators(&cluster.kubectl)?;
+    cluster.files.apply(&cluster.kubectl)
+}
+
+/// The address of the Pod that is simulated for the catalog operator: clients of catalogs are led there, once what is
+/// behind it says that it serves them.
+async fn pod_address(client: &Client) -> Result<String> {
+    let pods: Api<Pod> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+    let ip = |pod: &Pod| pod.status.as_ref()?.pod_ip.clone().filter(|ip| !ip.is_empty());
+    let name = Operator::Catalog.name();
+    let is_it = |pod: &Pod| {
+        let is_of_operator = pod.labels().get("app").is_some_and(|app| app == name);
+        is_of_operator && pod.metadata.deletion_timestamp.is_none() && ip(pod).is_some()
+    };
+    let pod = wait::until_some(&pods, "status.phase=Running", "be the operator's", is_it).await?;
+    ip(&pod).context("the Pod lost its address")
 }

@@ -22,8 +22,8 @@ pub struct ServiceProxy {
     running: JoinHandle<()>,
 }
 
-/// Where Services are reached that are not reached at their address, by `SERVICE.NAMESPACE`.
-type Routes = Arc<Mutex<BTreeMap<String, SocketAddr>>>;
+/// Where Services are reached that are not reached at their address, by name and namespace.
+type Routes = Arc<Mutex<BTreeMap<(String, String), SocketAddr>>>;
 
 impl ServiceProxy {
     /// Listens on this machine.
@@ -50,7 +50,7 @@ impl ServiceProxy {
     /// (`EnsureRegistryServer` overwrites what is there while `status.registryService` is not known).
     pub fn route(&self, service: &str, namespace: &str, address: SocketAddr) {
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
-        routes.insert(format!("{service}.{namespace}"), address);
+        routes.insert((service.to_owned(), namespace.to_owned()), address);
     }
 
     /// What `GRPC_PROXY` says.
@@ -87,9 +87,10 @@ async fn pass(mut stream: TcpStream, client: &Client, routes: &Routes) -> Result
     let mut name = vec![0; length.into()];
     stream.read_exact(&mut name).await?;
     let port = stream.read_u16().await?;
-    let address = match routed(routes, &name) {
+    let (service, namespace) = service_of(&name).context("no name of a Service")?;
+    let address = match routed(routes, service, namespace) {
         Some(address) => address,
-        None => SocketAddr::new(resolve(client, &name).await?, port),
+        None => SocketAddr::new(resolve(client, service, namespace).await?, port),
     };
     let mut server = TcpStream::connect(address).await?;
     stream.write_all(&CONNECTED).await?;
@@ -97,17 +98,48 @@ async fn pass(mut stream: TcpStream, client: &Client, routes: &Routes) -> Result
     Ok(())
 }
 
-/// Where `SERVICE.NAMESPACE.svc` is reached, if that is not at its address.
-fn routed(routes: &Routes, name: &[u8]) -> Option<SocketAddr> {
-    let service = std::str::from_utf8(name).ok()?.strip_suffix(".svc")?;
-    routes.lock().unwrap_or_else(PoisonError::into_inner).get(service).copied()
+/// The Service and its namespace in `SERVICE.NAMESPACE`, whatever the domain behind that is.
+fn service_of(name: &[u8]) -> Option<(&str, &str)> {
+    let mut parts = std::str::from_utf8(name).ok()?.split('.');
+    let (service, namespace) = parts.next().zip(parts.next())?;
+    (!service.is_empty() && !namespace.is_empty()).then_some((service, namespace))
 }
 
-/// The address of `SERVICE.NAMESPACE.svc`.
-async fn resolve(client: &Client, name: &[u8]) -> Result<IpAddr> {
-    let name = std::str::from_utf8(name).context("the name is no text")?;
-    let mut parts = name.split('.');
-    let (service, namespace) = parts.next().zip(parts.next()).context("no name of a Service")?;
+/// Where a Service is reached, if that is not at its address.
+fn routed(routes: &Routes, service: &str, namespace: &str) -> Option<SocketAddr> {
+    let routes = routes.lock().unwrap_or_else(PoisonError::into_inner);
+    routes.get(&(service.to_owned(), namespace.to_owned())).copied()
+}
+
+/// The address of a Service.
+async fn resolve(client: &Client, service: &str, namespace: &str) -> Result<IpAddr> {
     let services: Api<Service> = Api::namespaced(client.clone(), namespace);
     address(&services.get(service).await?).context("the Service has no address")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("shelf.olm.svc", Some(("shelf", "olm")))]
+    #[case("shelf.olm.svc.cluster.local", Some(("shelf", "olm")))]
+    #[case("shelf.olm", Some(("shelf", "olm")))]
+    #[case("shelf", None)]
+    #[case(".olm.svc", None)]
+    #[case("shelf..svc", None)]
+    fn names_of_services(#[case] name: &str, #[case] expected: Option<(&str, &str)>) {
+        assert_eq!(service_of(name.as_bytes()), expected);
+    }
+
+    #[test]
+    fn what_has_a_route_is_led_there() {
+        let (routes, there) = (Routes::default(), SocketAddr::from(([127, 0, 0, 2], 7)));
+        routes.lock().unwrap().insert(("shelf".to_owned(), "olm".to_owned()), there);
+        assert_eq!(routed(&routes, "shelf", "olm"), Some(there));
+        assert_eq!(routed(&routes, "shelf", "other"), None);
+        assert_eq!(routed(&routes, "other", "olm"), None);
+    }
 }

@@ -159,6 +159,7 @@ fn limits_are_kept() {
     let refused = |limits: ReadLimits| load(root.path(), &limits).unwrap_err().to_string();
     let cases = [
         (ReadLimits { blob_bytes: 20, ..limits }, "document 1: a document is larger than 20 bytes"),
+        (ReadLimits { blob_memory: 20, ..limits }, "the values take more than 20 bytes of memory"),
         (ReadLimits { file_bytes: 20, ..limits }, "a/one.yaml is larger than 20 bytes"),
         (ReadLimits { total_bytes: 20, ..limits }, "files of the catalog exceed 20 bytes"),
         (ReadLimits { files: 1, ..limits }, "more than 1 files"),

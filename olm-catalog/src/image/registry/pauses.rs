@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::tz::Offset;
 use tokio::time::Instant;
 
 use super::ImageError;
@@ -67,13 +71,30 @@ impl Pauses {
     }
 }
 
+/// The usual form of a date. A wrong weekday does not make another date of it.
+static DATE: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
+
+/// The two obsolete forms, which recipients must accept as well (RFC 9110, 5.6.7).
+const OBSOLETE_DATES: [&str; 2] = ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
+
 /// The pause that `Retry-After` names: seconds, or a date (RFC 9110, 10.2.3).
 fn named(text: &str, now: SystemTime) -> Option<Duration> {
-    if let Ok(seconds) = text.trim().parse() {
-        return Some(Duration::from_secs(seconds));
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More seconds than fit into a number are more than any pause may have.
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
-    let at = SystemTime::from(jiff::fmt::rfc2822::parse(text.trim()).ok()?.timestamp());
+    let at = SystemTime::from(date(text)?);
     Some(at.duration_since(now).unwrap_or_default())
+}
+
+fn date(text: &str) -> Option<Timestamp> {
+    let obsolete = |form: &str| {
+        let date = DateTime::strptime(form, text).ok()?;
+        Offset::UTC.to_timestamp(date).ok()
+    };
+    let current = DATE.parse_timestamp(text).ok();
+    current.or_else(|| OBSOLETE_DATES.into_iter().find_map(obsolete))
 }
 
 #[cfg(test)]
@@ -90,6 +111,14 @@ mod tests {
     #[case::past("Thu, 01 Jan 1970 00:00:10 GMT", Some(0))]
     #[case::nonsense("soon", None)]
     #[case::negative("-1", None)]
+    #[case::signed("+7", None)]
+    #[case::fraction("1.5", None)]
+    #[case::spaces(" 7 ", Some(7))]
+    #[case::more_than_a_number_holds("99999999999999999999999", Some(u64::MAX))]
+    #[case::wrong_weekday("Fri, 01 Jan 1970 00:01:10 GMT", Some(10))]
+    #[case::date_of_rfc_850("Thursday, 01-Jan-70 00:01:10 GMT", Some(10))]
+    #[case::date_of_asctime("Thu Jan  1 00:01:10 1970", Some(10))]
+    #[case::no_such_date("Thu, 32 Jan 1970 00:01:10 GMT", None)]
     #[case::nothing("", None)]
     fn retry_after(#[case] text: &str, #[case] seconds: Option<u64>) {
         let now = UNIX_EPOCH + Duration::from_secs(60);
@@ -101,6 +130,12 @@ mod tests {
     #[case::unnamed(429, None, 30)]
     #[case::at_once(429, Some("0"), 30)]
     #[case::too_long(429, Some("99999999"), 3_600)]
+    #[case::huge(429, Some("99999999999999999999999"), 3_600)]
+    #[case::overloaded_for_a_huge_time(503, Some("99999999999999999999999"), 3_600)]
+    #[case::until_a_date_far_away(503, Some("Fri, 01 Jan 9999 00:00:00 GMT"), 3_600)]
+    #[case::until_a_date_that_is_over(429, Some("Thu, 01 Jan 1970 00:00:10 GMT"), 30)]
+    #[case::negative(429, Some("-5"), 30)]
+    #[case::overloaded_for_a_negative_time(503, Some("-5"), 0)]
     #[case::overloaded(503, Some("5"), 5)]
     #[case::overloaded_for_no_time(503, Some("0"), 0)]
     #[case::broken(503, None, 0)]

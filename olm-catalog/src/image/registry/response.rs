@@ -123,6 +123,8 @@ impl Content {
                 return Ok((bytes, false));
             }
         }
+        // It grew to up to twice what it holds.
+        bytes.shrink_to_fit();
         Ok((bytes, true))
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 use tar::{Builder, EntryType, Header};
 
-use super::super::{Compression, LayerError, Limits, Tree, apply};
+use super::super::{Compression, LayerError, Limits, Tree, Unlistable, apply};
 
 /// One entry: type, path, content or target.
 type Entry<'a> = (EntryType, &'a str, &'a str);
@@ -79,6 +79,47 @@ fn upper_layers_change_lower_ones() {
         read(&tree, &["a/kept", "a/changed", "a/gone", "b/hidden", "b/new", "c/d"]),
         ["a/kept=1", "a/changed=2", "a/gone: Absent", "b/hidden: Absent", "b/new=2", "c/d=2"]
     );
+}
+
+#[test]
+fn files_of_a_folder_are_listed_in_order_while_their_names_fit() {
+    let lower = layer(&[
+        file("a/b/old", "1"),
+        file("a/b-c", "1"),
+        file("a0", "1"),
+        file("elsewhere", "12"),
+        link("a/link", "../elsewhere"),
+        link("a/folder", "b"),
+    ]);
+    // What is new in a folder that is taken away stays.
+    let upper = layer(&[file("a/b/new", "2"), file("a/.wh.b", "")]);
+    let tree = tree(&[lower, upper]).unwrap();
+    let listed = |names| tree.files_below("a", names);
+    let files = listed(1_000).unwrap();
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["b-c", "b/new", "link"]);
+    assert_eq!(files.iter().map(|(_, content)| content.len()).sum::<usize>(), 4);
+    assert_eq!(listed(312).map(|files| files.len()), Ok(3));
+    assert_eq!(listed(311), Err(Unlistable::Names(311)));
+}
+
+#[test]
+fn large_files_of_a_folder_are_named() {
+    let limits = Limits { file: 2, ..Limits::default() };
+    let layer = layer(&[file("b/large", "123"), file("a/small", "12")]);
+    let tree = apply([(layer.as_slice(), Compression::None)], &limits).unwrap();
+    assert_eq!(tree.files_below("", 1_000), Err(Unlistable::Large("b/large".to_owned(), 3)));
+    assert_eq!(tree.files_below("a", 1_000).map(|files| files.len()), Ok(1));
+}
+
+#[test]
+fn what_a_layer_takes_away_frees_the_memory_of_names() {
+    let lower = layer(&[file("a/b/c", "1"), file("a/d", "1"), file("e", "1")]);
+    let before = tree(std::slice::from_ref(&lower)).unwrap();
+    let upper = layer(&[file("a/.wh..wh..opq", "")]);
+    let after = tree(&[lower, upper]).unwrap();
+    let gone = ["a/b", "a/b/c", "a/d"].map(|path| 100 + path.len() as u64);
+    assert_eq!(after.names(), before.names() - gone.iter().sum::<u64>());
 }
 
 #[test]

@@ -90,6 +90,14 @@ pub(crate) fn files(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive.into_inner().unwrap()
 }
 
+/// An archive of so many empty files of a catalog, with names of 220 bytes in its folder.
+pub(crate) fn long_names(count: usize) -> Vec<u8> {
+    let folder = format!("configs/{}", "d".repeat(120));
+    let paths: Vec<String> = (0..count).map(|number| format!("{folder}/{number:0>99}")).collect();
+    let empty: Vec<(&str, &[u8])> = paths.iter().map(|path| (path.as_str(), &[][..])).collect();
+    files(&empty)
+}
+
 /// An archive of symbolic links: paths and targets.
 pub(crate) fn links(links: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = Builder::new(Vec::new());

@@ -7,7 +7,7 @@ use kube::ResourceExt;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::deploy;
+use crate::deploy::{self, LEADER_ELECT};
 use crate::e2e::TestContext;
 use crate::operators::Operator;
 
@@ -52,21 +52,54 @@ pub(super) async fn with_flags(
     folder: Option<&str>,
     steps: impl Future<Output = Result<()>>,
 ) -> Result<()> {
+    let changed = |spec: &Value| -> Result<Value> {
+        let mut pod = changed(&spec["template"]["spec"], flags, folder)?;
+        pod["hostNetwork"] = json!(true);
+        pod["dnsPolicy"] = json!("ClusterFirstWithHostNet");
+        Ok(json!({"template": {"spec": pod}}))
+    };
+    while_changed(ctx, changed, steps).await
+}
+
+/// Goes through steps while two Pods of the operator have more flags and a folder each, and one of them is elected.
+/// They stay in the network of Pods, as two cannot listen at the same ports of a node.
+pub(super) async fn with_replicas(
+    ctx: &TestContext,
+    flags: &[&str],
+    folder: Option<&str>,
+    steps: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    let flags = [flags, &[LEADER_ELECT]].concat();
+    let changed = |spec: &Value| -> Result<Value> {
+        let pod = changed(&spec["template"]["spec"], &flags, folder)?;
+        Ok(json!({"replicas": 2, "template": {"spec": pod}}))
+    };
+    while_changed(ctx, changed, steps).await
+}
+
+/// Goes through steps while the Deployment is patched with what `change` makes of its spec.
+async fn while_changed(
+    ctx: &TestContext,
+    change: impl FnOnce(&Value) -> Result<Value>,
+    steps: impl Future<Output = Result<()>>,
+) -> Result<()> {
     let deployments: Api<Deployment> = Api::namespaced(ctx.client.clone(), namespace(ctx)?);
     let found = deployments.get(Operator::Catalog.name()).await?;
-    let before = serde_json::to_value(&found)?["spec"]["template"]["spec"].take();
-    let patch = async |pod: Value| {
-        let patch = Patch::Merge(json!({"spec": {"template": {"spec": pod}}}));
+    let before = serde_json::to_value(&found)?["spec"].take();
+    let patch = async |spec: Value| {
+        let patch = Patch::Merge(json!({"spec": spec}));
         deployments.patch(Operator::Catalog.name(), &PatchParams::default(), &patch).await
     };
-    patch(changed(&before, flags, folder)?).await?;
+    patch(change(&before)?).await?;
     let played = match deploy::wait_ready(&ctx.client).await {
         Ok(()) => steps.await,
         Err(error) => Err(error),
     };
     let fields = ["hostNetwork", "dnsPolicy", "containers", "volumes"];
-    let pod = fields.map(|field| (field, before[field].clone()));
-    let ended = patch(pod.into_iter().collect()).await.map(drop);
+    let pod = fields.map(|field| (field, before["template"]["spec"][field].clone()));
+    let pod: Value = pod.into_iter().collect();
+    let restored = json!({"replicas": before["replicas"], "template": {"spec": pod}});
+    let ended = patch(restored).await.map(drop);
     played.and(ended.context("the operator is not as before"))
 }
 
@@ -86,8 +119,5 @@ fn changed(before: &Value, flags: &[&str], folder: Option<&str>) -> Result<Value
         mounts.push(json!({"name": name, "mountPath": folder}));
         container["volumeMounts"] = mounts.into();
     }
-    Ok(json!({
-        "hostNetwork": true, "dnsPolicy": "ClusterFirstWithHostNet",
-        "containers": [container], "volumes": volumes,
-    }))
+    Ok(json!({"containers": [container], "volumes": volumes}))
 }

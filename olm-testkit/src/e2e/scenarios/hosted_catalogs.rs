@@ -8,23 +8,17 @@ use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use olm_types::api::CatalogSource;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::catalog_images::push;
 use super::changed_operator::{while_permitted, with_flags};
-use crate::builders::IMAGE;
+use super::hosted_reader::{Said, reads_on, start};
 use crate::deploy;
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 
 const NAME: &str = "hosted-shelf";
 const SLICE: &str = "hosted-shelf-olm-rs";
-const READER: &str = "reader";
-const PORT: u16 = 8080;
-
-/// Reads that have to succeed after each step, each over a connection of its own.
-const READS: u64 = 20;
 
 /// The scenarios of this file.
 pub(super) fn all() -> Vec<Scenario> {
@@ -48,14 +42,7 @@ async fn reads_throughout(ctx: &TestContext) -> Result<()> {
     create(ctx).await?;
     wait::until_connected(&ctx.olm_api()?, NAME).await?;
     let service = service(ctx).await?;
-    ctx.create(&reader(ctx)?).await?;
-    // Where Services lead is known on the node a moment later than to the API server.
-    let before = wait::until_ok("reads the catalog", || async {
-        let said = said(ctx).await?;
-        ensure!(said.packages == ["kettle"], "it read {said:?}");
-        anyhow::Ok(said)
-    })
-    .await?;
+    let before = start(ctx, NAME, 1).await?;
     let (flags, folder) = (["--catalogs=process"], Some("/var/lib/olm-rs/catalogs"));
     with_flags(ctx, &flags, folder, there_and_back(ctx, &before, &service)).await?;
     deploy::wait_ready(&ctx.client).await?;
@@ -98,15 +85,6 @@ async fn service(ctx: &TestContext) -> Result<Value> {
     Ok(json!([meta.uid, meta.labels, meta.annotations, meta.owner_references, spec]))
 }
 
-fn reader(ctx: &TestContext) -> Result<Pod> {
-    let from = format!("{NAME}.{}.svc:50051", ctx.olm_namespace()?);
-    let pod = json!({"metadata": {"name": READER}, "spec": {"containers": [{
-        "name": READER, "image": IMAGE,
-        "args": ["read", "--port", PORT.to_string(), "--from", from],
-    }]}});
-    serde_json::from_value(pod).context("a malformed Pod")
-}
-
 async fn annotate(ctx: &TestContext, value: Value) -> Result<()> {
     let patch = json!({"metadata": {"annotations": {"olm-rs.dev/served-by": value}}});
     let catalogs: Api<CatalogSource> = ctx.olm_api()?;
@@ -121,36 +99,4 @@ async fn until_no_pods(ctx: &TestContext) -> Result<()> {
         wait::until_gone(&pods, &pod.name_any()).await?;
     }
     Ok(())
-}
-
-/// What the reader says of itself.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Said {
-    reads: u64,
-    failed: u64,
-    failures: Vec<String>,
-    slowest_seconds: f64,
-    packages: Vec<String>,
-}
-
-async fn said(ctx: &TestContext) -> Result<Said> {
-    let path = format!("/api/v1/namespaces/{}/pods/{READER}:{PORT}/proxy/", ctx.namespace);
-    let request = http::Request::get(path).body(Vec::new()).context("bad request")?;
-    let text = ctx.client.request_text(request).await?;
-    serde_json::from_str(&text).with_context(|| format!("the reader says {text}"))
-}
-
-/// Waits for further reads; none may have failed since `before`.
-async fn reads_on(ctx: &TestContext, before: &Said) -> Result<Said> {
-    let begun = said(ctx).await?.reads;
-    let said = wait::until_ok("reads on", || async {
-        let said = said(ctx).await?;
-        ensure!(said.reads >= begun + READS, "it read {} times", said.reads);
-        anyhow::Ok(said)
-    })
-    .await?;
-    ensure!(said.failed == before.failed, "reads failed: {:?}", said.failures);
-    ensure!(said.packages == ["kettle"], "it reads {:?}", said.packages);
-    Ok(said)
 }

@@ -11,6 +11,8 @@ mod dependencies;
 mod doctor;
 mod gitops;
 mod hosted_catalogs;
+mod hosted_reader;
+mod hosted_replicas;
 mod install;
 mod install_plans;
 mod kubectl_olm;
@@ -50,6 +52,7 @@ pub fn all() -> Vec<Scenario> {
         catalogs::all(),
         catalog_images::all(),
         hosted_catalogs::all(),
+        hosted_replicas::all(),
         packages::all(),
         dependencies::all(),
         resolution::all(),

@@ -76,6 +76,19 @@ impl Replica {
         .await
     }
 
+    /// How many seconds it took to serve the catalog from the disk, as the log says.
+    pub(super) async fn seconds_from_the_disk(&self) -> Result<f64> {
+        wait::until_ok("is served from the disk", || async {
+            let log = std::fs::read_to_string(self.running.log())?;
+            let mut lines = log.lines().filter(|line| line.contains("served from the disk"));
+            let line = lines.next_back().context("the log does not say so")?;
+            let (_, seconds) = line.split_once("seconds=").context("it does not say how long")?;
+            let seconds = seconds.split_whitespace().next().unwrap_or_default();
+            seconds.parse::<f64>().with_context(|| format!("it took {seconds:?}"))
+        })
+        .await
+    }
+
     pub(super) fn kill(mut self) {
         self.running.kill();
     }

@@ -31,7 +31,7 @@ use super::report::Report;
 use super::served;
 
 /// Where our operator serves catalogs, on this machine.
-const ADDRESS: &str = "127.214.3.1";
+const ADDRESS: [u8; 4] = [127, 214, 3, 1];
 
 /// Rest after which no client writes any more.
 const QUIET: Duration = Duration::from_secs(6);
@@ -143,9 +143,8 @@ impl ManagedCluster {
             "--catalogs=process".to_owned(),
             format!("--catalogs-dir={}", folder.join("catalogs").display()),
             format!("--registries-config={}", rules.display()),
-            format!("--catalogs-address={ADDRESS}"),
         ];
-        let mut ours = Ours::take_over_with(&self.cluster, &flags).await?;
+        let mut ours = Ours::take_over_serving(&self.cluster, ADDRESS.into(), &flags).await?;
         ours.retire_package_server(&self.cluster).await?;
         served::by_the_operator(&self.cluster.client).await?;
         ours.answer(&self.cluster).await?;

@@ -16,6 +16,7 @@ use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::task::spawn_blocking;
 
 use super::super::olm::Olm;
 
@@ -66,22 +67,31 @@ impl Catalogs {
         created.map(drop).context("the API server refuses a catalog")
     }
 
-    /// Serves it where the operators look for its Service.
+    /// Serves it where the operators look for its Service, and waits until that listens: an operator that finds no
+    /// server there would say so for minutes, and not why.
     pub(super) async fn serve(&self, olm: &Olm, number: usize) -> Result<Running> {
         let address = served_at(olm, number).await?;
-        olm.fixture.binaries.registry_on(&name(number), &self.folder, address)
+        let started = olm.fixture.binaries.registry_on(&name(number), &self.folder, address);
+        let mut server = started?;
+        let listens = spawn_blocking(move || server.until_listening(address).map(|()| server));
+        listens.await.context("waiting for a server was given up")?
     }
 }
 
-/// Where the Service of a catalog leads: to an address of its own where v0 is at work, which gives new Services
-/// another address at times, else to its address.
-pub(super) async fn served_at(olm: &Olm, number: usize) -> Result<SocketAddr> {
+/// Has v0, where it is at work, find the Service of a catalog at an address that stays: it gives new Services another
+/// address at times. Done before the CatalogSource is there, it spares v0 a pause after an address without a server.
+pub(super) fn route(olm: &Olm, number: usize) -> Result<Option<SocketAddr>> {
     let last = u8::try_from(number + 1).context("so many catalogs")?;
     let own = SocketAddr::new(IpAddr::from([127, 214, 2, last]), PORT);
-    if olm.route(&name(number), own) {
-        return Ok(own);
+    Ok(olm.route(&name(number), own).then_some(own))
+}
+
+/// Where the Service of a catalog leads: to an address of its own where v0 is at work, else to its address.
+pub(super) async fn served_at(olm: &Olm, number: usize) -> Result<SocketAddr> {
+    match route(olm, number)? {
+        Some(own) => Ok(own),
+        None => service_address(&olm.fixture.client, number).await,
     }
-    service_address(&olm.fixture.client, number).await
 }
 
 /// Where the Service of a catalog is reached.

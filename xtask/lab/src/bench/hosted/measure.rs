@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 use super::super::olm::{Implementation, Olm};
-use super::catalogs::{COUNT, Catalogs, name, served_at, sources};
+use super::catalogs::{COUNT, Catalogs, name, route, served_at, sources};
 
 /// Rest before memory is read: an allocator gives back what it has not needed.
 const REST: Duration = Duration::from_secs(15);
@@ -125,6 +125,7 @@ pub(super) async fn measure(
     for number in 0..COUNT {
         let begun = Instant::now();
         let client = &olm.fixture.client;
+        route(&olm, number)?;
         catalogs.create(client, number, windows.interval).await?;
         if mode.process.is_none() {
             servers.push(catalogs.serve(&olm, number).await?);
@@ -138,6 +139,7 @@ pub(super) async fn measure(
     let counted = count(&mode, &olm, catalogs, windows).await?;
     let (restarted, reads) = restart(&mode, &mut olm, &flags).await?;
     olm.check()?;
+    servers.iter_mut().try_for_each(Running::check)?;
     servers.into_iter().for_each(Running::stop);
     olm.end().await?;
     ready.sort();
