@@ -2,6 +2,7 @@
 //! and the console share.
 //!
 //! ```text
+//! connect    clients of the API server, and how often a busy one is asked again
 //! cluster    lists in pages, each answer with a deadline, and what may not be read noted as unread
 //! discovery  how the API server serves a kind
 //! catalogs   in folders, at addresses, in their Pods, and as far as the packages API presents them
@@ -22,6 +23,7 @@ pub mod acts;
 pub mod catalogs;
 pub mod clean;
 pub mod cluster;
+pub mod connect;
 pub mod contents;
 mod discovery;
 pub mod examined;

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use kube::Config;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
 use olm_client::Cluster;
 use olm_client::catalogs::{Cache, Folders, Route};
+use olm_client::connect::client;
 use serde_json::json;
 
 use crate::output::Output;
@@ -130,7 +131,7 @@ impl Connection {
         let timeout = Some(self.request_timeout.unwrap_or(TIMEOUT)).filter(|it| !it.is_zero());
         config.connect_timeout = timeout.or(config.connect_timeout);
         let server = config.cluster_url.to_string();
-        let client = Client::try_from(config).context("cannot make a client of the API server")?;
+        let client = client(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
         let is_named = self.namespace.is_some();
         let (folders, notices, route) = (Folders::default(), Output::notices(), Route::Forward);

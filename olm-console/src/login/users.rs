@@ -11,6 +11,7 @@ use kube::client::Body;
 use kube::config::AuthInfo;
 use kube::{Client, Config};
 use olm_client::catalogs::{Cache, Folders, ReadAccess, Route};
+use olm_client::connect::client;
 use olm_client::{Cluster, Notices};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -78,7 +79,7 @@ impl ApiServer {
     /// # Errors
     /// The configuration cannot be used.
     pub(super) fn anonymous(&self) -> kube::Result<Client> {
-        Client::try_from(self.config.clone())
+        client(self.config.clone())
     }
 
     /// The cluster, asked by a client.
@@ -106,7 +107,7 @@ impl ApiServer {
         let mut config = self.config.clone();
         config.auth_info =
             serde_json::from_value(json!({"token": token})).map_err(|error| silent(&error))?;
-        let client = Client::try_from(config).map_err(|error| silent(&error))?;
+        let client = client(config).map_err(|error| silent(&error))?;
         let reviews: Api<SelfSubjectReview> = Api::all(client.clone());
         let (parameters, review) = (PostParams::default(), SelfSubjectReview::default());
         match tokio::time::timeout(TIMEOUT, reviews.create(&parameters, &review)).await {

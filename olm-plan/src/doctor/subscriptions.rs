@@ -57,12 +57,26 @@ pub(super) fn behind_the_head(view: &View<'_>) -> Vec<Found> {
         let is_at_rest = is_latest && !is_held && resolution(one).is_none();
         let installed = status.installed_csv.as_deref().filter(|_| is_at_rest)?;
         let channel = view.channel_of(one)?;
-        (channel.current_csv != installed).then(|| {
+        let is_behind = channel.current_csv != installed;
+        (is_behind && !is_held_with_another(view, one, installed)).then(|| {
             let (head, channel) = (&channel.current_csv, &channel.name);
             let evidence = format!("{installed} is installed, {head} is the head of {channel}");
             let ask = format!("ask the author for an upgrade edge from {installed} to {head}");
             (evidence, Fix::AskTheAuthor(ask))
         })
+    })
+}
+
+/// Whether a Subscription of which the upgrades are held back needs what this one has installed, and so holds it, too.
+fn is_held_with_another(view: &View<'_>, one: &Subscription, installed: &str) -> bool {
+    let home = namespace(&one.metadata);
+    let Some(csv) = view.csv(home, installed) else { return false };
+    let all = view.subscriptions_in(home).iter();
+    let mut held = all.filter(|other| true_condition(other, conditions::UPGRADE_HELD).is_some());
+    held.any(|other| {
+        let own = other.status.as_ref().and_then(|status| status.installed_csv.as_deref());
+        let own = own.and_then(|own| view.csv(home, own));
+        own.is_some_and(|own| needs(own, csv, &one.spec.name))
     })
 }
 

@@ -34,6 +34,34 @@ fn a_plan_that_is_held_is_not_approved(
     assert_eq!(fix.contains("approve"), expected.contains("approve"), "{fix}");
 }
 
+/// What is held holds what it needs, too: no upgrade edge is missing.
+#[rstest]
+#[case::held("True", "cups.a.io", false)]
+#[case::not_held("False", "cups.a.io", true)]
+#[case::needs_something_else("True", "other.a.io", true)]
+fn what_is_held_with_another_lacks_no_upgrade_edge(
+    #[case] status: &str,
+    #[case] required: &str,
+    #[case] is_found: bool,
+) {
+    let crd = |name: &str| json!([{"name": name, "kind": "Cup", "version": "v1"}]);
+    let meta = |name: &str| json!({"name": name, "namespace": "ns"});
+    let newer = json!({"kind": "PackageManifest", "status": {"channels": [
+        {"name": "stable", "currentCSV": "kettle.v2"}]}});
+    let owner = json!({"kind": "ClusterServiceVersion", "spec": {
+        "customresourcedefinitions": {"owned": crd("cups.a.io")}}});
+    let user = json!({"kind": "ClusterServiceVersion", "metadata": meta("pot.v1"), "spec": {
+        "install": {"strategy": "deployment"},
+        "customresourcedefinitions": {"required": crd(required)}}});
+    let subscription = json!({"kind": "Subscription", "metadata": meta("pot"),
+        "spec": {"name": "pot", "channel": "stable", "source": "kitchen", "sourceNamespace": "ns"},
+        "status": {"installedCSV": "pot.v1", "conditions": [
+            {"type": "UpgradeHeld", "status": status, "reason": "Paused"}]}});
+    let all = [newer, owner, user, subscription];
+    let report = examine(&changed(&all), false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report).contains(&"OLM023"), is_found, "{:#?}", report.findings);
+}
+
 #[rstest]
 #[case::misspelt_package(&[subscription("ResolutionFailed", ""),
     json!({"kind": "Subscription", "spec": {"name": "ketle"}})], r#"{"spec":{"name":"kettle"}}"#)]

@@ -3,6 +3,7 @@
 /// Names of scenarios, and codes of findings, in their order.
 pub(super) const LEFT: &[(&str, &[&str])] = &[
     ("api::lists_are_merged_by_their_keys", &["OLM002", "OLM006"]),
+    ("approval::a_range_that_goes_while_a_plan_waits", &["OLM013"]),
     ("approval::admission", &["OLM002", "OLM006"]),
     ("approval::all_at_once", &["OLM009", "OLM013"]),
     ("approval::each_its_own", &["OLM013"]),

@@ -141,7 +141,7 @@ async fn before_the_approval(served: &Served, plan: &str) -> Result<()> {
 /// What an author writes is text, and its picture is a picture under a policy of its own.
 async fn hostile_package(served: &Served) -> Result<()> {
     let page = served.has("/package?name=teapot", &["<h3>Tea</h3>", "https://ok.example"]).await?;
-    for act in ["<script", "javascript:", "pixel.example", "<b>Tea"] {
+    for act in ["<script>", "javascript:", "pixel.example", "<b>Tea"] {
         ensure!(!page.contains(act), "{act} is in {page}");
     }
     let icon = served.get("/icon?name=teapot").await?;

@@ -40,8 +40,8 @@ pub(super) async fn acts(ctx: Arc<TestContext>) -> Result<()> {
     approve(&served, &plan).await?;
     ctx.succeeded(OLD).await?;
     ctx.installed("kettle", OLD).await?;
-    // A plan says less of what it reads in a catalog than of what an InstallPlan holds.
-    ctx.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
+    // Roles of its APIs come after a CSV has succeeded: a plan that was shown before is refused.
+    ctx.at_rest().await?;
     let ready = r#"<button name="do" value="upgrade">"#;
     let page = served.has("/upgrade?name=kettle", &[ready, NEW]).await?;
     done(&served.send("/upgrade", &fields(&page, "upgrade-form")?).await?, "/operator?")?;
