@@ -54,9 +54,9 @@ pub(super) fn all() -> Vec<Scenario> {
             a_range_that_goes_while_a_plan_waits,
         ),
         scenario(
-            "approval::a_range_that_moves_before_the_first_version",
+            "approval::a_range_that_moves_before_an_install",
             "a first plan that is approved and held gives way to one for a version of the range",
-            a_range_that_moves_before_the_first_version,
+            a_range_that_moves_before_an_install,
         ),
     ]
 }
@@ -239,7 +239,7 @@ async fn a_range_that_goes_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<(
 
 /// A range has none of the versions while the first plan is approved, and one of them later: that one waits for an
 /// approval of its own, and the former plan goes.
-async fn a_range_that_moves_before_the_first_version(ctx: Arc<TestContext>) -> Result<()> {
+async fn a_range_that_moves_before_an_install(ctx: Arc<TestContext>) -> Result<()> {
     publish(&ctx, &versions(&ctx)).await?;
     super::subscribe(&ctx, None).await?;
     let former = super::waiting_plan(&ctx, NEWEST, 1).await?;
