@@ -42,7 +42,7 @@ pub async fn operands(
     csv: &ClusterServiceVersion,
 ) -> Result<(Vec<Operand>, Vec<String>)> {
     let (mut found, mut unread) = (Vec::new(), Vec::new());
-    for owned in example_kinds(csv).iter().take(KINDS) {
+    for owned in kinds(csv) {
         match objects(cluster, owned).await {
             Ok(objects) => found.extend(objects),
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
@@ -50,6 +50,17 @@ pub async fn operands(
         }
     }
     Ok((found, unread))
+}
+
+/// The kinds, each in the first of the versions that the CSV lists of it: every version has the same objects.
+fn kinds(csv: &ClusterServiceVersion) -> Vec<&CrdDescription> {
+    let mut kinds: Vec<&CrdDescription> = Vec::new();
+    for owned in example_kinds(csv) {
+        if kinds.len() < KINDS && kinds.iter().all(|known| known.name != owned.name) {
+            kinds.push(owned);
+        }
+    }
+    kinds
 }
 
 async fn objects(cluster: &Cluster, crd: &CrdDescription) -> Result<Vec<Operand>> {
@@ -111,6 +122,24 @@ mod tests {
     #[case::other_types(json!({"conditions": "yes", "phase": 1}), "")]
     fn an_object_says_how_it_is(#[case] status: Value, #[case] expected: &str) {
         assert_eq!(state(&status), expected);
+    }
+
+    #[test]
+    fn a_kind_is_looked_at_in_one_version() {
+        let owned =
+            |name: String, version: &str| json!({"name": name, "version": version, "kind": "K"});
+        let many = (0..30).map(|number| owned(format!("k{number}.x.io"), "v1"));
+        let all: Vec<Value> = ["v1alpha1", "v1", "v2"]
+            .map(|version| owned("kettles.x.io".to_owned(), version))
+            .into_iter()
+            .chain(many)
+            .collect();
+        let csv: ClusterServiceVersion = serde_json::from_value(json!({"metadata": {},
+            "spec": {"install": {"strategy": "deployment"}, "customresourcedefinitions": {"owned": all}}}))
+        .unwrap();
+        let found = kinds(&csv);
+        assert_eq!((found.len(), found[0].version.as_str()), (KINDS, "v1alpha1"));
+        assert!(found[1..].iter().all(|one| one.name != "kettles.x.io"));
     }
 
     #[rstest]

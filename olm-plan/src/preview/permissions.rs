@@ -136,7 +136,7 @@ fn all(csvs: &[ClusterServiceVersion], is_global: bool) -> Vec<Right> {
     rights
 }
 
-/// The rights that the same accounts do not hold by others. What cannot be compared counts as not held.
+/// The rights that the same accounts do not hold by others, each once. What cannot be compared counts as not held.
 fn uncovered(wanted: &[Right], held: &[Right]) -> Vec<Right> {
     let is_covered = |right: &&Right| {
         let same = held.iter().filter(|other| {
@@ -146,7 +146,9 @@ fn uncovered(wanted: &[Right], held: &[Right]) -> Vec<Right> {
         let grants: Vec<&PolicyRule> = same.map(|other| &other.rule).collect();
         covers(&grants, &right.rule, &ComparisonBudget::default()).unwrap_or_default()
     };
-    wanted.iter().filter(|right| !is_covered(right)).cloned().collect()
+    let mut seen = BTreeSet::new();
+    let uncovered = wanted.iter().filter(|right| !is_covered(right));
+    uncovered.filter(|one| seen.insert(right(one))).cloned().collect()
 }
 
 /// Why a rule reaches further than it looks.
@@ -262,6 +264,7 @@ mod tests {
         let new = csv(
             json!([
                 rule("", "pods", "get"),
+                rule("", "services", "get"),
                 rule("", "services", "get"),
                 rule("", "secrets", "get")
             ]),

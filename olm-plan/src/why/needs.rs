@@ -72,11 +72,18 @@ pub(super) fn add(request: &ResolutionRequest<'_>, why: &mut Why) {
                 providers.map(|other| other.entry.name.to_string()).collect();
             let requires = requirement.to_string();
             if *needing.entry.name == *own {
-                why.needs.push(Need { requires, provided_by: names });
+                let need = Need { requires, provided_by: names };
+                // A bundle may require the same twice, for itself and for its CRDs.
+                if !why.needs.contains(&need) {
+                    why.needs.push(need);
+                }
             } else if let Some(place) = names.iter().position(|name| *name == own) {
                 names.remove(place);
                 let csv = needing.entry.name.to_string();
-                why.needed_by.push(NeededBy { csv, requires, also: names });
+                let needed = NeededBy { csv, requires, also: names };
+                if !why.needed_by.contains(&needed) {
+                    why.needed_by.push(needed);
+                }
             }
         }
     }
