@@ -94,10 +94,11 @@ pub const CONCERNS: &[Row] = &[
     ("olm-plan/src/doctor", &["doctor", "kubectl_olm"]),
     ("olm-client/src", &["kubectl_olm"]),
     ("olm-client/src/examined", &["doctor", "kubectl_olm"]),
-    ("olm-console/src", &["kubectl_olm::console", "console"]),
+    ("olm-console/src", &["kubectl_olm::console", "console", "smoke::console"]),
     ("kubectl-olm/src", &["kubectl_olm"]),
     ("kubectl-olm/src/commands/doctor", &["doctor", "kubectl_olm"]),
     ("deploy", &["deploy", "rights", "smoke", "api"]),
+    ("deploy/console", &["deploy", "smoke::console"]),
     ("deploy/policies", &["deploy", "approval"]),
 ];
 

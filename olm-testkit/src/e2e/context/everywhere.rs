@@ -4,7 +4,9 @@ use std::fmt::Debug;
 
 use anyhow::{Context, Result};
 use k8s_openapi::NamespaceResourceScope;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
+use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::{Resource, ResourceExt};
 use olm_types::api::CatalogSource;
@@ -34,6 +36,11 @@ impl TestContext {
         Ok(Api::namespaced(self.client.clone(), self.olm_namespace()?))
     }
 
+    /// The label, key and value, of what the scenario makes in OLM's namespace; it goes with the scenario.
+    pub fn made_for(&self) -> (&'static str, &str) {
+        (MADE_FOR, &self.namespace)
+    }
+
     /// Creates an object, given without a namespace, in that of OLM. It goes with the scenario.
     pub async fn create_for_all<K>(&self, mut object: Value) -> Result<K>
     where
@@ -61,7 +68,12 @@ impl TestContext {
             return Ok(());
         }
         self.remove_made::<CatalogSource>().await?;
-        self.remove_made::<ConfigMap>().await
+        self.remove_made::<ConfigMap>().await?;
+        self.remove_made::<Deployment>().await?;
+        self.remove_made::<Service>().await?;
+        self.remove_made::<ServiceAccount>().await?;
+        self.remove_made::<Secret>().await?;
+        self.remove_made::<NetworkPolicy>().await
     }
 
     async fn remove_made<K>(&self) -> Result<()>

@@ -53,13 +53,7 @@ async fn time_until_ready(ctx: Arc<TestContext>) -> Result<()> {
     for round in 1..=ROUNDS {
         let name = format!("{NAME}-{round}");
         let begun = Instant::now();
-        let spec = json!({
-            "sourceType": "grpc",
-            "image": image,
-            "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
-        });
-        create(&ctx, &name, spec).await?;
-        ready(&ctx, &name).await?;
+        serve(&ctx, &name, &image).await?;
         times.push(begun.elapsed());
     }
     times.sort();
@@ -91,18 +85,20 @@ async fn garbage_in_a_config_map(ctx: Arc<TestContext>) -> Result<()> {
     ctx.succeeded(OLD).await.map(drop)
 }
 
+/// Makes a catalog of what an image holds, and waits until it is served.
+pub(super) async fn serve(ctx: &TestContext, name: &str, image: &str) -> Result<()> {
+    let spec = json!({
+        "sourceType": "grpc",
+        "image": image,
+        "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
+    });
+    create(ctx, name, spec).await?;
+    wait::until_connected(&ctx.api(), name).await.map(drop)
+}
+
 async fn create(ctx: &TestContext, name: &str, spec: Value) -> Result<()> {
     let source = json!({"metadata": {"name": name, "namespace": ctx.namespace}, "spec": spec});
     ctx.create(&serde_json::from_value::<CatalogSource>(source)?).await.map(drop)
-}
-
-async fn ready(ctx: &TestContext, name: &str) -> Result<()> {
-    wait::until(&ctx.api(), name, "be READY", |catalog: &CatalogSource| {
-        let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
-        state.is_some_and(|state| state.last_observed_state == "READY")
-    })
-    .await
-    .map(drop)
 }
 
 /// Pushes a catalog with these versions of one operator, under the name that the first push gave.

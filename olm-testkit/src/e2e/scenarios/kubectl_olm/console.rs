@@ -37,10 +37,10 @@ pub(super) struct Served {
 }
 
 /// An answer.
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: String,
+pub(in crate::e2e::scenarios) struct Answer {
+    pub(in crate::e2e::scenarios) status: StatusCode,
+    pub(in crate::e2e::scenarios) headers: HeaderMap,
+    pub(in crate::e2e::scenarios) body: String,
 }
 
 /// Every page has what `kubectl olm` prints; without the cookie, and under another name, there is none.

@@ -5,6 +5,7 @@ pub(super) mod console;
 pub(super) mod console_acts;
 mod console_hosted;
 mod console_live;
+pub(super) mod console_login;
 mod doctor;
 mod images;
 mod install;

@@ -2,9 +2,11 @@
 //! answer, upgrades, and OLM's own Pods killed in between. It takes a few minutes and is what the image
 //! that ships is tried with.
 
+mod console;
 mod global;
 mod greeter;
 mod killed;
+mod leftovers;
 mod restricted;
 
 use std::sync::Arc;
@@ -34,7 +36,19 @@ pub(super) fn all() -> Vec<Scenario> {
         "a running operator is installed and upgraded while the Pods of OLM are killed",
         an_operator_that_runs,
     );
-    [runs.needs(&needs).exclusive()].into_iter().chain(global::all()).collect()
+    [runs.needs(&needs).exclusive(), console()].into_iter().chain(global::all()).collect()
+}
+
+/// It looks, as scenarios of global catalogs do, at what is left in OLM's namespace.
+fn console() -> Scenario {
+    scenario(
+        "smoke::console",
+        "the console runs in a Pod as docs/console.md says, shows each user over TLS what he may see, refuses wrong \
+         tokens and names, logs no token, and leaves nothing behind",
+        console::as_documented,
+    )
+    .needs(&[Need::Containers, Need::Workload, Need::Registry, Need::OlmPods, Need::Kubectl])
+    .makes_global_catalogs()
 }
 
 /// The operator runs, answers in its new version after the upgrade, and everything is as it would

@@ -4,7 +4,6 @@
 
 mod documented;
 mod images;
-mod leftovers;
 mod lists;
 mod path;
 
@@ -14,10 +13,10 @@ use anyhow::Result;
 use olm_types::api::CatalogSource;
 use serde_json::{Value, json};
 
+use super::leftovers::Leftovers;
 use super::{NEW, OLD};
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use images::Server;
-use leftovers::Leftovers;
 
 /// The name of the catalog of each scenario.
 const SHELF: &str = "shelf";

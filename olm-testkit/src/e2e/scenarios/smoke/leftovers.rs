@@ -1,4 +1,4 @@
-//! What lies in OLM's namespace, which is the same before a catalog and after it.
+//! What lies in OLM's namespace, which is the same before a scenario and after it.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ impl Leftovers {
             if left.is_empty() {
                 return Ok(());
             }
-            ensure!(Instant::now() < deadline, "the catalog has left {}", left.join(", "));
+            ensure!(Instant::now() < deadline, "this is left: {}", left.join(", "));
             sleep(LOOK).await;
         }
     }
