@@ -11,6 +11,7 @@
 //! package    one package: its bundles in detail, and its upgrade graph
 //! operator   one operator: what it waits for, what happened, why there is no newer one
 //! examined   what the doctor looks at
+//! installed  what is installed in all namespaces
 //! plan       what a preview asks for
 //! acts       what is written
 //! notices    where is said what is waited for and what could not be read
@@ -27,6 +28,7 @@ pub mod connect;
 pub mod contents;
 mod discovery;
 pub mod examined;
+mod installed;
 pub mod listing;
 pub mod notices;
 pub mod operator;

@@ -10,9 +10,13 @@ pub(crate) struct Words(Vec<String>);
 impl Words {
     /// `kubectl olm`, the flags that every command needs, and the namespace.
     pub(crate) fn new(flags: &[String], namespace: &str) -> Self {
+        Self::of_all(flags).word("-n").word(namespace)
+    }
+
+    /// The same without a namespace, for commands that look at all of them.
+    pub(crate) fn of_all(flags: &[String]) -> Self {
         let program = ["kubectl", "olm"].map(str::to_owned);
-        let home = ["-n", namespace].map(str::to_owned);
-        Self(program.into_iter().chain(flags.iter().cloned()).chain(home).collect())
+        Self(program.into_iter().chain(flags.iter().cloned()).collect())
     }
 
     /// Another word.
@@ -51,5 +55,11 @@ mod tests {
     fn a_shell_makes_one_word_of_each(#[case] word: &str, #[case] expected: &str) {
         let line = Words::new(&["--context=c".to_owned()], "ns").word(word).line();
         assert_eq!(line, format!("kubectl olm --context=c -n ns {expected}"));
+    }
+
+    #[test]
+    fn a_command_that_looks_at_all_namespaces_names_none() {
+        let line = Words::of_all(&["--context=c".to_owned()]).word("list").word("-A").line();
+        assert_eq!(line, "kubectl olm --context=c list -A");
     }
 }

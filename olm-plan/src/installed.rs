@@ -1,9 +1,11 @@
 //! The table of what is installed: a row for each Subscription.
 
-use olm_types::annotations::GENERATED_BY;
+use olm_lifecycle::subscription::{holding, pinned};
+use olm_types::annotations::{GENERATED_BY, PAUSE, VERSION_RANGE};
 use olm_types::api::{
     Approval, PackageChannel, Subscription, SubscriptionState, SubscriptionStatus,
 };
+use olm_types::conditions::readiness::{READY, STALLED};
 use serde::Serialize;
 
 use crate::health::{self, Health};
@@ -37,14 +39,43 @@ pub struct Installed {
     pub catalog: String,
     /// `Automatic` or `Manual`.
     pub approval: &'static str,
+    /// The CSV that it is pinned to.
+    pub pinned_to: Option<String>,
+    /// The versions that it accepts, as it declares them.
+    pub version_range: Option<String>,
+    /// Whether nothing new is resolved or applied for it, as it declares.
+    pub paused: bool,
     /// In one word.
     pub health: Health,
     /// Why, as a status says it.
     pub reason: String,
+    /// Whether it is what it asks for; OLM v0 does not say so.
+    pub ready: Option<Readiness>,
     /// CSVs that need it, where OLM made the Subscription for a dependency.
     pub dependency_of: Vec<String>,
     /// When the Subscription was created, RFC 3339.
     pub created: Option<String>,
+}
+
+/// What the conditions of a Subscription say about its readiness.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Readiness {
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// Why, in one word.
+    pub reason: String,
+    /// Whether it does not become ready by itself.
+    pub stalled: bool,
+}
+
+impl Installed {
+    /// What the Subscription declares about the versions that it takes, a few words for each annotation.
+    #[must_use]
+    pub fn declared(&self) -> Vec<String> {
+        let pin = self.pinned_to.iter().cloned();
+        let paused = self.paused.then(|| "paused".to_owned());
+        pin.chain(self.version_range.clone()).chain(paused).collect()
+    }
 }
 
 /// The rows in the order of namespace and name.
@@ -83,12 +114,30 @@ fn row(observed: &Observed, subscription: &Subscription) -> Installed {
         channel: spec.channel.clone().or_else(|| channel.map(|channel| channel.name.clone())),
         catalog: format!("{}/{}", spec.source_namespace, spec.source),
         approval: spec.install_plan_approval.unwrap_or(Approval::Automatic).as_str(),
+        pinned_to: pinned(subscription).map(str::to_owned),
+        version_range: version_range(subscription),
+        paused: holding(subscription) == Some(PAUSE),
+        ready: readiness(&status),
         dependency_of: dependency_of(observed, subscription),
         csv: status.installed_csv,
         health,
         reason,
         created: created(metadata),
     }
+}
+
+fn version_range(subscription: &Subscription) -> Option<String> {
+    subscription.metadata.annotations.as_ref()?.get(VERSION_RANGE).cloned()
+}
+
+fn readiness(status: &SubscriptionStatus) -> Option<Readiness> {
+    let found = |type_: &str| status.conditions.iter().find(|one| one.type_ == type_);
+    let ready = found(READY)?;
+    Some(Readiness {
+        status: ready.status.clone(),
+        reason: ready.reason.clone().unwrap_or_default(),
+        stalled: found(STALLED).is_some_and(|one| one.status == "True"),
+    })
 }
 
 fn dependency_of(observed: &Observed, subscription: &Subscription) -> Vec<String> {
@@ -215,6 +264,42 @@ mod tests {
         );
         assert_eq!(found, expected);
         assert_eq!((row.channel.as_deref(), row.approval), (Some("stable"), "Automatic"));
+    }
+
+    #[rstest]
+    #[case::nothing(json!({}), None, "")]
+    #[case::pinned(json!({"olm-rs.dev/pin": "true"}), Some("kettle.v1"), "kettle.v1")]
+    #[case::pinned_to_nothing(json!({"olm-rs.dev/pin": "true"}), None, "")]
+    #[case::starts_there(json!({"olm-rs.dev/pin": "false"}), Some("kettle.v1"), "")]
+    #[case::all(
+        json!({"olm-rs.dev/pin": "true", "olm-rs.dev/version-range": "<2", "olm-rs.dev/pause": "true"}),
+        Some("kettle.v1"), "kettle.v1, <2, paused")]
+    #[case::goes_on(json!({"olm-rs.dev/pause": "false"}), None, "")]
+    fn what_is_declared_about_versions_is_a_part_of_the_row(
+        #[case] annotations: Value,
+        #[case] starting_csv: Option<&str>,
+        #[case] expected: &str,
+    ) {
+        let mut observed = observed(json!({}), &[], &[]);
+        observed.subscriptions[0].metadata.annotations = from_value(annotations).unwrap();
+        observed.subscriptions[0].spec.starting_csv = starting_csv.map(str::to_owned);
+        assert_eq!(installed(&observed)[0].declared().join(", "), expected);
+    }
+
+    #[rstest]
+    #[case::v0(json!([{"type": "CatalogSourcesUnhealthy", "status": "False"}]), None)]
+    #[case::ready(json!([{"type": "Ready", "status": "True", "reason": "Succeeded"}]),
+        Some("True Succeeded false"))]
+    #[case::stalled(
+        json!([{"type": "Stalled", "status": "True"},
+            {"type": "Ready", "status": "False", "reason": "MalformedValue"}]),
+        Some("False MalformedValue true"))]
+    #[case::unknown(json!([{"type": "Ready", "status": "Unknown"}]), Some("Unknown  false"))]
+    fn readiness_is_what_conditions_say(#[case] conditions: Value, #[case] expected: Option<&str>) {
+        let rows = installed(&observed(json!({"conditions": conditions}), &[], &[]));
+        let found = rows[0].ready.as_ref();
+        let found = found.map(|one| format!("{} {} {}", one.status, one.reason, one.stalled));
+        assert_eq!(found.as_deref(), expected);
     }
 
     /// An operator of another namespace has one here.

@@ -35,7 +35,8 @@ fn table(rows: &[Installed], with_namespace: bool, is_wide: bool) -> Table {
     }
     headers.extend(["PACKAGE", "VERSION", "NEWEST", "CHANNEL", "APPROVAL", "HEALTH"]);
     if is_wide {
-        headers.extend(["REASON", "NEXT", "HEAD", "CSV", "CATALOG", "DEPENDENCY OF"]);
+        headers.extend(["REASON", "READY", "PIN"]);
+        headers.extend(["NEXT", "HEAD", "CSV", "CATALOG", "DEPENDENCY OF"]);
     }
     headers.push("AGE");
     let mut table = Table::new(&headers);
@@ -54,7 +55,9 @@ fn cells(row: &Installed, with_namespace: bool, is_wide: bool) -> Vec<String> {
     cells.extend([row.package.clone(), text(&row.version), text(&row.newest), text(&row.channel)]);
     cells.extend([row.approval.to_owned(), row.health.as_str().to_owned()]);
     if is_wide {
-        cells.extend([row.reason.clone(), text(&row.next), text(&row.channel_head)]);
+        let ready = row.ready.as_ref().map(|ready| ready.status.clone());
+        cells.extend([row.reason.clone(), text(&ready), row.declared().join(",")]);
+        cells.extend([text(&row.next), text(&row.channel_head)]);
         cells.push(text(&row.csv));
         cells.extend([row.catalog.clone(), row.dependency_of.join(",")]);
     }
@@ -75,7 +78,8 @@ mod tests {
         let subscription = json!({"metadata": {"name": "s", "namespace": "ns",
                 "creationTimestamp": "2026-01-02T03:04:05Z"},
             "spec": {"name": "a", "source": "c", "sourceNamespace": "olm"},
-            "status": {"installedCSV": "a.v1", "currentCSV": "a.v1"}});
+            "status": {"installedCSV": "a.v1", "currentCSV": "a.v1",
+                "conditions": [{"type": "Ready", "status": "True", "reason": "Succeeded"}]}});
         let subscriptions = vec![from_value(subscription).unwrap()];
         let rows = installed(&Observed { subscriptions, ..Observed::default() });
         assert_eq!(rows.len(), 1);

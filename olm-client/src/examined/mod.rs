@@ -7,7 +7,7 @@ mod details;
 mod lists;
 mod orphaned_crds;
 mod packages;
-mod pages;
+pub(crate) mod pages;
 mod slim;
 
 use anyhow::Result;

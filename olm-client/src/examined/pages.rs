@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 use crate::cluster::Cluster;
 
 /// Objects of one answer, where they may be large.
-pub(super) const FEW: u32 = 50;
+pub(crate) const FEW: u32 = 50;
 
 /// Objects of one answer, where they are small.
-pub(super) const MANY: u32 = 500;
+pub(crate) const MANY: u32 = 500;
 
 /// Pages of one list: more than any cluster has.
 const PAGES: usize = 20_000;
@@ -34,7 +34,7 @@ impl Cluster {
     ///
     /// # Errors
     /// As [`Cluster::answer`]; an object is malformed, or the list has no end.
-    pub(super) async fn kept<K, T>(
+    pub(crate) async fn kept<K, T>(
         &self,
         api: &Api<K>,
         (size, labels): (u32, Option<&str>),

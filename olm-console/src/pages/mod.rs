@@ -179,7 +179,8 @@ pub(crate) fn failed(
         server: cluster.server.clone(),
         command: command.line(),
         leaves: identity.has_logged_in(),
-        live: live::address(page, home, None).filter(|_| !params.is_posted()),
+        live: live::address(page, home, None)
+            .filter(|_| !params.is_posted() && !params.is_of_all()),
         notes: Vec::new(),
         token: String::new(),
     };
@@ -207,7 +208,8 @@ impl Visit<'_> {
             server: self.cluster.server.clone(),
             command: command.line(),
             leaves: self.leaves,
-            live: live::address(here, self.home(), self.seen).filter(|_| !self.params.is_posted()),
+            live: live::address(here, self.home(), self.seen)
+                .filter(|_| !self.params.is_posted() && !self.params.is_of_all()),
             notes,
             token: self.params.token.text().to_owned(),
         }

@@ -29,6 +29,8 @@ pub(crate) struct Params {
     pub(super) example: Option<String>,
     /// Which report of a removal.
     pub(super) report: Option<String>,
+    /// `true` where all namespaces are looked at; the one that is named is where links of the menu lead.
+    pub(super) all: Option<String>,
     /// Of forms only.
     #[serde(skip)]
     pub(super) posted: Posted,
@@ -75,6 +77,11 @@ impl Params {
     /// Whether a form was posted.
     pub(crate) fn is_posted(&self) -> bool {
         self.posted.is_posted
+    }
+
+    /// Whether all namespaces are looked at.
+    pub(super) fn is_of_all(&self) -> bool {
+        given(&self.all) == Some("true")
     }
 
     /// Which button of a form was used.
@@ -158,6 +165,16 @@ mod tests {
     fn a_field_that_no_form_has_is_refused() {
         assert_eq!(posted("name=a&is_posted=true").unwrap_err().field, "is_posted");
         assert_eq!(posted("report=a").unwrap_err().field, "report");
+    }
+
+    #[test]
+    fn all_namespaces_are_looked_at_where_that_is_asked_for() {
+        let asked = |all: Option<&str>| Params { all: all.map(str::to_owned), ..Params::default() };
+        assert!(asked(Some("true")).is_of_all());
+        for all in [None, Some(""), Some("false"), Some("*")] {
+            assert!(!asked(all).is_of_all(), "{all:?}");
+        }
+        assert_eq!(posted("all=true").unwrap_err().field, "all", "a change is in one");
     }
 
     #[test]

@@ -15,4 +15,4 @@ pub mod readiness;
 pub mod resolution;
 pub mod sync;
 
-pub use policy::{declarations, held_by_mistake, holding, is_held};
+pub use policy::{declarations, held_by_mistake, holding, is_held, pinned};

@@ -70,7 +70,7 @@ pub(crate) fn approved(subscription: &Subscription) -> Option<Result<Vec<&str>, 
 }
 
 /// The CSV that the Subscription is pinned to.
-pub(crate) fn pinned(subscription: &Subscription) -> Option<&str> {
+pub fn pinned(subscription: &Subscription) -> Option<&str> {
     let csv = subscription.spec.starting_csv.as_deref().filter(|csv| !csv.is_empty());
     csv.filter(|_| subscription.annotations().get(PIN).is_some_and(|value| value == "true"))
 }

@@ -18,11 +18,12 @@ pub(super) struct Kitchen {
 }
 
 /// Pages, by the names of their pictures.
-pub(super) const PAGES: [(&str, &str); 8] = [
+pub(super) const PAGES: [(&str, &str); 9] = [
     ("catalog", "/catalog"),
     ("search", "/catalog?q=kettle"),
     ("package", "/package?name=kettle"),
     ("installed", "/installed"),
+    ("installed-everywhere", "/installed?all=true"),
     ("operator", "/operator?name=kettle"),
     ("plans", "/plan"),
     ("plan", "/plan?name=kettle"),

@@ -54,7 +54,14 @@ async fn reads(opened: &Opened) -> Result<()> {
 
 /// Pages that need the API server say so, and nothing else happens.
 async fn all_say(opened: &Opened, what: &str) -> Result<()> {
-    for path in ["/catalog", "/installed", "/operator?name=kettle", "/plan", "/health"] {
+    for path in [
+        "/catalog",
+        "/installed",
+        "/installed?all=true",
+        "/operator?name=kettle",
+        "/plan",
+        "/health",
+    ] {
         opened.shows(path, &[what]).await?;
         opened.is_calm(path).await?;
     }

@@ -8,6 +8,7 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper::{HeaderMap, Request, StatusCode};
 use hyper_util::rt::TokioIo;
+use olm_types::annotations::PAUSE;
 use olm_types::api::{ClusterServiceVersion, InstallPlan};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
 use tokio::net::TcpStream;
@@ -16,13 +17,16 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::program::Program;
 use super::{NEW, OLD, subscribe, waiting_plan};
-use crate::builders::{Bundle, CsvBuilder, Package, csv};
+use crate::builders::{self, Bundle, CsvBuilder, Package, csv};
 use crate::e2e::TestContext;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::wait::TIMEOUT;
 
 /// How often a page is asked for while OLM is at work.
 const ASK: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// What is installed in all namespaces.
+const EVERYWHERE: &str = "/installed?all=true";
 
 /// What an author would do in a reader's browser.
 const HOSTILE: &str = "# Tea\n\n<script>alert(1)</script>\n\n![p](https://pixel.example/p.png) \
@@ -60,6 +64,7 @@ pub(super) async fn pages(ctx: Arc<TestContext>) -> Result<()> {
     let served = Served::start(&program, &flags).await?;
     refuses(&served).await?;
     before_the_approval(&served, &plan).await?;
+    all_namespaces(&ctx, &served).await?;
     hostile_package(&served).await?;
     approve(&ctx, &plan).await?;
     ctx.succeeded(OLD).await?;
@@ -138,6 +143,23 @@ async fn before_the_approval(served: &Served, plan: &str) -> Result<()> {
     Ok(())
 }
 
+/// What is installed in all namespaces has a row for each, and a link to its namespace.
+async fn all_namespaces(ctx: &TestContext, served: &Served) -> Result<()> {
+    let beside = ctx.beside("kubectl_olm::console::beside").await?;
+    let mut paused = builders::subscription(&beside.namespace, "urn", "stable", "none");
+    paused.metadata.annotations = Some([(PAUSE.to_owned(), "true".to_owned())].into());
+    beside.create(&paused).await?;
+    let links = [&ctx.namespace, &beside.namespace]
+        .map(|home| format!("<a href=\"/installed?namespace={home}\">{home}</a>"));
+    let [own, other] = links.each_ref().map(String::as_str);
+    let parts = [own, other, "NeedsApproval", "<td>paused</td>", " list -A</code>", ">Ready</th>"];
+    let page = served.has(EVERYWHERE, &parts).await?;
+    ensure!(!page.contains("sse-connect"), "it is live: {page}");
+    let one = served.has("/installed", &["?namespace=", "all=true\">All namespaces</a>"]).await?;
+    ensure!(!one.contains(&beside.namespace), "another namespace is in {one}");
+    beside.remove().await
+}
+
 /// What an author writes is text, and its picture is a picture under a policy of its own.
 async fn hostile_package(served: &Served) -> Result<()> {
     let page = served.has("/package?name=teapot", &["<h3>Tea</h3>", "https://ok.example"]).await?;
@@ -169,11 +191,12 @@ async fn nothing_may_be_read(ctx: &TestContext, program: &Program) -> Result<()>
     let server = format!("https://{}", listener.local_addr()?);
     drop(listener);
     let away = Served::start(program, &["console", "--server", &server]).await?;
-    for path in ["/catalog", "/installed", "/health", "/plan", "/operator?name=kettle"] {
+    for path in ["/catalog", "/installed", EVERYWHERE, "/health", "/plan", "/operator?name=kettle"]
+    {
         served.has(path, &["not allowed"]).await?;
         away.has(path, &["no answer", &server]).await?;
     }
-    Ok(())
+    served.has(EVERYWHERE, &["id=\"namespace\"", "Type a namespace above"]).await.map(drop)
 }
 
 impl Served {

@@ -152,7 +152,8 @@ async fn size(fixture: &Fixture, table: &mut Table) -> Result<()> {
     }
     let console = Console::start(fixture, &flags).await?;
     let mut connection = Connection::open(&console).await?;
-    let mut pages = vec!["/catalog".to_owned(), "/installed".to_owned(), "/health".to_owned()];
+    let pages = ["/catalog", "/installed", "/installed?all=true", "/health"];
+    let mut pages = pages.map(str::to_owned).to_vec();
     pages.extend(largest(&fixture.client).await?);
     let mut weighed = Vec::new();
     for page in pages {
