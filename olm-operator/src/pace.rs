@@ -58,6 +58,13 @@ impl<Key: Eq + Hash> Pace<Key> {
         Some(waiting.due(self.longest).saturating_duration_since(now))
     }
 
+    /// For how long a status may wait at most that waits now; zero when none does.
+    pub fn longest_left(&self, key: &Key, now: Instant) -> Duration {
+        let first = self.waiting.get(key).map(|waiting| waiting.first);
+        let end = first.map(|first| first + self.longest);
+        end.map(|end| end.saturating_duration_since(now)).unwrap_or_default()
+    }
+
     /// Nothing is to be written any more: it was, or what is there is right.
     pub fn forget(&self, key: &Key) {
         self.waiting.remove(key);
@@ -114,6 +121,21 @@ mod tests {
             assert_eq!(pace.waits(&"a", now), last);
         }
         assert_eq!(last, Some(Duration::from_millis(left)));
+    }
+
+    #[test]
+    fn what_waits_has_an_end() {
+        let (pace, start) = (Pace::default(), Instant::now());
+        assert_eq!(pace.longest_left(&"a", start), Duration::ZERO);
+        let later = start + Duration::from_secs(2);
+        pace.left("a", 1, start);
+        pace.left("a", 2, later);
+        assert_eq!(
+            pace.longest_left(&"a", later),
+            Duration::from_secs(3),
+            "changes prolong nothing"
+        );
+        assert_eq!(pace.longest_left(&"a", later + LONGEST), Duration::ZERO);
     }
 
     #[test]

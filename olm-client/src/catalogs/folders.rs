@@ -13,7 +13,7 @@ use olm_types::bundle::CatalogKey;
 /// Most folders that are kept; the one that was not used for longest goes first.
 const FOLDERS: usize = 16;
 
-/// Most bytes of all their files: no single folder may have more.
+/// Most bytes of all their files; a folder that has more is read each time.
 const BYTES: u64 = 512 << 20;
 
 /// Folders that were read. Clones share them.
@@ -58,7 +58,7 @@ impl Folders {
         if let Some(stamp) = stamp {
             let (path, key) = (path.to_owned(), key.clone());
             kept.push(Kept { path, key, stamp, folder: folder.clone() });
-            thin_out(&mut kept);
+            thin_out(&mut kept, BYTES);
         }
         Ok(folder)
     }
@@ -71,12 +71,13 @@ impl Folder {
     }
 }
 
-/// Drops what was not used for longest, beyond what is kept.
-fn thin_out(kept: &mut Vec<Kept>) {
+/// Drops what was not used for longest, beyond so many bytes; a folder that has more takes the place of no other.
+fn thin_out(kept: &mut Vec<Kept>, most: u64) {
+    kept.retain(|one| one.stamp.bytes() <= most);
     let mut bytes: u64 = 0;
     let fits = |one: &&Kept| {
         bytes = bytes.saturating_add(one.stamp.bytes());
-        bytes <= BYTES
+        bytes <= most
     };
     let fitting = kept.iter().rev().take(FOLDERS).take_while(fits).count();
     let beyond = kept.len().saturating_sub(fitting);
@@ -152,5 +153,18 @@ mod tests {
         index(FOLDERS);
         assert!(Arc::ptr_eq(&first[0], &index(0)));
         assert!(!Arc::ptr_eq(&first[1], &index(1)), "there was one too many");
+    }
+
+    #[test]
+    fn a_folder_that_is_too_large_takes_the_place_of_no_other() {
+        let (folders, small, large) = (Folders::default(), catalog(), catalog());
+        write(large.path(), "1.0.0-alpha");
+        for catalog in [&small, &large] {
+            folders.read(&key(), catalog.path()).unwrap();
+        }
+        let mut kept = folders.0.lock().unwrap();
+        let most = kept[0].stamp.bytes();
+        thin_out(&mut kept, most);
+        assert_eq!(kept.iter().map(|one| one.path.as_path()).collect::<Vec<_>>(), [small.path()]);
     }
 }

@@ -1,20 +1,26 @@
 //! The custom resources of an operator in the namespace that is looked at, each with what it says of itself.
 
 use anyhow::{Context, Result, ensure};
-use kube::api::{DynamicObject, ListParams};
+use kube::api::{Api, DynamicObject, ListParams};
 use olm_effect::Resource;
 use olm_types::api::{ClusterServiceVersion, CrdDescription};
 use serde_json::Value;
 
 use crate::acts::example_kinds;
-use crate::cluster::{Cluster, TimedOut, cause};
+use crate::cluster::{Cluster, TimedOut, cause, is_not_found};
 use crate::discovery::is_segment;
 
 /// Kinds that are looked at.
 const KINDS: usize = 20;
 
 /// Objects of one kind that are read.
-const OBJECTS: u32 = 50;
+const OBJECTS: usize = 50;
+
+/// Objects of one answer: each may have more than a megabyte, of which a few words are kept.
+const PAGE: u32 = 10;
+
+/// Characters that are kept of what an object says of itself.
+const STATE: usize = 1_000;
 
 /// Conditions that say how an object is, the first that it has.
 const CONDITIONS: [&str; 3] = ["Ready", "Available", "Healthy"];
@@ -65,9 +71,32 @@ fn kinds(csv: &ClusterServiceVersion) -> Vec<&CrdDescription> {
 
 async fn objects(cluster: &Cluster, crd: &CrdDescription) -> Result<Vec<Operand>> {
     let resource = resource(crd)?;
-    let api = cluster.objects(&resource, Some(&cluster.namespace));
-    let listed = cluster.answer(api.list(&ListParams::default().limit(OBJECTS))).await?;
-    Ok(listed.items.into_iter().map(|object| operand(crd, object)).collect())
+    let in_namespace = cluster.objects(&resource, Some(&cluster.namespace));
+    match pages(cluster, crd, &in_namespace).await {
+        // Objects of the cluster are in no namespace.
+        Err(error) if is_not_found(&error) => {
+            pages(cluster, crd, &cluster.objects(&resource, None)).await
+        }
+        read => read,
+    }
+}
+
+async fn pages(
+    cluster: &Cluster,
+    crd: &CrdDescription,
+    api: &Api<DynamicObject>,
+) -> Result<Vec<Operand>> {
+    let mut found = Vec::new();
+    let mut parameters = ListParams::default().limit(PAGE);
+    loop {
+        let page = cluster.answer(api.list(&parameters)).await?;
+        found.extend(page.items.into_iter().map(|object| operand(crd, object)));
+        let next = page.metadata.continue_.filter(|token| !token.is_empty());
+        match next.filter(|_| found.len() < OBJECTS) {
+            Some(token) => parameters = parameters.continue_token(&token),
+            None => return Ok(found),
+        }
+    }
 }
 
 /// How the API server is asked for a kind. What a CSV says becomes a part of an address.
@@ -81,7 +110,7 @@ fn resource(crd: &CrdDescription) -> Result<Resource> {
 fn operand(crd: &CrdDescription, object: DynamicObject) -> Operand {
     let state = match object.metadata.deletion_timestamp {
         Some(_) => "is being deleted".to_owned(),
-        None => state(&object.data["status"]),
+        None => state(&object.data["status"]).chars().take(STATE).collect(),
     };
     Operand { kind: crd.kind.clone(), name: object.metadata.name.unwrap_or_default(), state }
 }
@@ -106,10 +135,90 @@ fn state(status: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use http::{Request, Response};
+    use kube::Client;
+    use kube::client::Body;
     use rstest::rstest;
-    use serde_json::json;
+    use serde_json::{from_value, json};
 
     use super::*;
+    use crate::catalogs::{Cache, Folders, Route};
+    use crate::notices::Notices;
+
+    const IN_NAMESPACE: &str = "/apis/x.io/v1/namespaces/ns/kettles?&limit=10";
+
+    fn kettles() -> CrdDescription {
+        let [name, version, kind] = ["kettles.x.io", "v1", "Kettle"].map(str::to_owned);
+        CrdDescription { name, version, kind, ..CrdDescription::default() }
+    }
+
+    fn kettle(status: &Value) -> Value {
+        let metadata = json!({"name": "a"});
+        json!({"apiVersion": "x.io/v1", "kind": "Kettle", "metadata": metadata, "status": status})
+    }
+
+    /// A page of so many objects, and the token of the next one.
+    fn page(count: usize, next: &str) -> Value {
+        let items = vec![kettle(&json!({})); count];
+        let metadata = json!({"resourceVersion": "7", "continue": next});
+        json!({"apiVersion": "x.io/v1", "kind": "KettleList", "metadata": metadata, "items": items})
+    }
+
+    /// A cluster whose API server has these answers, and no others.
+    fn cluster(answers: Vec<(String, Value)>) -> Cluster {
+        let missing = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "reason": "NotFound", "message": "no", "code": 404});
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let address = request.uri().to_string();
+            let known = answers.iter().find(|(wanted, _)| *wanted == address);
+            let (code, answer) = known.map_or((404_u16, &missing), |(_, answer)| (200, answer));
+            let body = Body::from(answer.to_string().into_bytes());
+            let answer = Response::builder().status(code).body(body).unwrap();
+            async move { Ok::<_, std::io::Error>(answer) }
+        });
+        Cluster {
+            client: Client::new(service, "ns"),
+            namespace: "ns".to_owned(),
+            is_named: false,
+            server: String::new(),
+            cache: Cache::default(),
+            folders: Folders::default(),
+            timeout: None,
+            notices: Notices::new(|_| {}),
+            route: Route::default(),
+        }
+    }
+
+    #[rstest]
+    #[case::one_page(vec![(IN_NAMESPACE.to_owned(), page(3, ""))], 3)]
+    #[case::two_pages(vec![
+        (IN_NAMESPACE.to_owned(), page(10, "next")),
+        (format!("{IN_NAMESPACE}&continue=next"), page(2, "")),
+    ], 12)]
+    #[case::without_end(vec![
+        (IN_NAMESPACE.to_owned(), page(10, "next")),
+        (format!("{IN_NAMESPACE}&continue=next"), page(10, "next")),
+    ], OBJECTS)]
+    #[case::of_the_cluster(vec![("/apis/x.io/v1/kettles?&limit=10".to_owned(), page(1, ""))], 1)]
+    #[tokio::test]
+    async fn objects_are_read_where_they_are_and_in_pages(
+        #[case] answers: Vec<(String, Value)>,
+        #[case] expected: usize,
+    ) {
+        let found = objects(&cluster(answers), &kettles()).await.unwrap();
+        assert_eq!(found.len(), expected);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_served_is_an_error() {
+        assert!(is_not_found(&objects(&cluster(Vec::new()), &kettles()).await.unwrap_err()));
+    }
+
+    #[test]
+    fn an_object_does_not_say_much() {
+        let long = from_value(kettle(&json!({"phase": "x".repeat(STATE + 1)}))).unwrap();
+        assert_eq!(operand(&kettles(), long).state.len(), STATE);
+    }
 
     #[rstest]
     #[case::nothing(json!(null), "")]

@@ -76,27 +76,39 @@ impl Effort {
     /// Whether a text matches a pattern.
     pub(super) fn matches(&self, pattern: &str, text: &str) -> Result<bool, String> {
         let mut patterns = self.patterns.borrow_mut();
-        if !patterns.contains_key(pattern) {
-            self.compile(pattern, &mut patterns);
+        if let Some(compiled) = patterns.get(pattern) {
+            return self.compare(compiled, text);
         }
-        // It is absent where nothing was left for compiling it.
-        let Some(Compiled { pattern, weight }) = patterns.get(pattern) else { return Ok(true) };
+        // Nothing was left for compiling it.
+        let Some(compiled) = self.compile(pattern) else { return Ok(true) };
+        let found = self.compare(&compiled, text);
+        keep(&mut patterns, pattern, compiled);
+        found
+    }
+
+    fn compare(&self, compiled: &Compiled, text: &str) -> Result<bool, String> {
+        let Compiled { pattern, weight } = compiled;
         if !self.spend(text.len().saturating_mul(*weight)) {
             return Ok(true);
         }
         pattern.as_ref().map(|pattern| pattern.is_match(text)).map_err(Clone::clone)
     }
 
-    fn compile(&self, pattern: &str, patterns: &mut BTreeMap<String, Compiled>) {
+    fn compile(&self, pattern: &str) -> Option<Compiled> {
         if !self.spend(COMPILING) {
-            return;
+            return None;
         }
         let compiled = Compiled::new(pattern);
         self.spend(COMPILING * compiled.weight * compiled.weight);
-        let kept: usize = patterns.values().map(|kept| kept.weight).sum();
-        if kept + compiled.weight > KEPT {
-            patterns.clear();
-        }
+        Some(compiled)
+    }
+}
+
+/// Keeps a pattern where there is room. Those that came first stay: each object is compared with all of them, one after
+/// the other, and none would ever be found again if the last one took the place of another.
+fn keep(patterns: &mut BTreeMap<String, Compiled>, pattern: &str, compiled: Compiled) {
+    let kept: usize = patterns.values().map(|kept| kept.weight).sum();
+    if kept + compiled.weight <= KEPT {
         patterns.insert(pattern.to_owned(), compiled);
     }
 }
@@ -170,5 +182,19 @@ mod tests {
             assert!(patterns.values().map(|kept| kept.weight).sum::<usize>() <= KEPT);
         }
         assert!(left(&effort) < once - 100 * COMPILING);
+    }
+
+    /// Each object of a definition with more patterns than are kept is compared with all of them.
+    #[test]
+    fn only_patterns_that_are_not_kept_are_compiled_for_each_object() {
+        const MORE: usize = 8;
+        let effort = Effort::default();
+        for _object in 0..3 {
+            for number in 0..KEPT + MORE {
+                effort.matches(&format!("^a{{{number}}}$"), "").unwrap();
+            }
+        }
+        let compiled = KEPT + 3 * MORE;
+        assert_eq!(left(&effort), STEPS - 2 * COMPILING * compiled);
     }
 }

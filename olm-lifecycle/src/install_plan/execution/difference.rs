@@ -33,25 +33,6 @@ pub fn merge_patch(live: &Value, desired: &Value, exact: &[&str]) -> Option<Valu
     (!patch.is_empty()).then_some(Value::Object(patch))
 }
 
-/// Applies a merge patch.
-pub(super) fn apply(object: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else {
-        *object = patch.clone();
-        return;
-    };
-    if !object.is_object() {
-        *object = Value::Object(Map::new());
-    }
-    let Some(changed) = object.as_object_mut() else { return };
-    for (key, value) in fields {
-        if value.is_null() {
-            changed.remove(key);
-        } else {
-            apply(changed.entry(key.as_str()).or_insert(Value::Null), value);
-        }
-    }
-}
-
 /// Type and status are not part of what a patch of the object changes.
 fn is_content(key: &str) -> bool {
     !matches!(key, "apiVersion" | "kind" | "status")

@@ -1,13 +1,13 @@
 //! Steps of one plan about one account: a bundle brings it, and its CSV asks for rights for it. The first step
 //! creates it as the last one would leave it, so that it is written once; the others find it.
 
-use olm_effect::{Action, Target};
+use olm_effect::{Action, Target, apply_merge_patch};
 use olm_types::api::{Step, StepStatus};
 use serde_json::Value;
 
 use super::handlers::StepHandler;
 use super::machine::Execution;
-use super::{components, difference, manifest};
+use super::{components, manifest};
 
 impl Execution {
     /// Makes of the object of the current step what later steps would make of it. One of which that is not
@@ -21,7 +21,7 @@ impl Execution {
         for later in after.filter(|later| is_open(later) && is_alike(step, later)) {
             let Some(wanted) = self.wanted(handler, later, target) else { return };
             if let Some(Action::MergePatch { patch, .. }) = handler.on_existing(&wanted, desired) {
-                difference::apply(desired, &patch);
+                apply_merge_patch(desired, &patch);
             }
         }
     }

@@ -87,7 +87,7 @@ impl Reconciler<CopyKey> for CopyReconciler {
 impl CopyReconciler {
     /// For how long copies do not yet show the status of their original, of which this is `known`. One
     /// that has come to an end is shown at once; what it is on its way is shown when it lasts, and not while
-    /// another one waits to take its place.
+    /// another one waits to take its place. What waits again and again does not hold it back for longer.
     fn left(&self, observed: &Observed, known: Option<Fingerprint>, due: &[Due<'_>]) -> Duration {
         let origin = observed.origin.as_deref().filter(|origin| !has_concluded(origin));
         let lacking = due.iter().any(|due| due.lack.status);
@@ -95,8 +95,9 @@ impl CopyReconciler {
             return Duration::ZERO;
         };
         let (key, now) = (ObjectKey::of(origin), Instant::now());
+        let left = self.pace.left(key.clone(), known.status, now);
         let refresh = self.refreshes.waits(&key, now).unwrap_or_default();
-        self.pace.left(key, known.status, now).max(refresh)
+        left.max(refresh.min(self.pace.longest_left(&key, now)))
     }
 
     /// All copies show together what lasted.
