@@ -24,7 +24,7 @@ use crate::writes::resource_of;
 pub(super) fn subjects(deployment: &ServedDeployment<'_>, present: &[Subject]) -> Vec<Subject> {
     let own = Subject {
         kind: "ServiceAccount".to_owned(),
-        name: deployment.account().to_owned(),
+        name: deployment.account(),
         namespace: Some(deployment.names.namespace().to_owned()),
         ..Subject::default()
     };
