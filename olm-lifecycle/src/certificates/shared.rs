@@ -33,9 +33,10 @@ pub(super) fn subjects(deployment: &ServedDeployment<'_>, present: &[Subject]) -
 
 /// Whether subjects name the account of a server.
 pub(crate) fn is_named(deployment: &ServedDeployment<'_>, subjects: &[Subject]) -> bool {
+    let account = deployment.account();
     subjects.iter().any(|subject| {
         subject.kind == "ServiceAccount"
-            && subject.name == deployment.account()
+            && subject.name == account
             && subject.namespace.as_deref() == Some(deployment.names.namespace())
     })
 }
