@@ -43,11 +43,6 @@ impl Left {
     pub(crate) fn take(&mut self, bytes: usize) {
         self.0 = self.0.and_then(|left| left.checked_sub(bytes));
     }
-
-    /// How many are left.
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.unwrap_or_default()
-    }
 }
 
 /// Reads a value. What follows once too much was wanted is passed over.

@@ -21,7 +21,8 @@ pub async fn read(client: &Client, target: &Target) -> Result<Option<Value>, Ref
     segment("name", &target.name)?;
     let api = api(client, target.namespace.as_deref(), &api_resource(&target.resource));
     let found = api.get_opt(&target.name).await.map_err(|error| refusal_of(&error))?;
-    Ok(found.map(|received| received.object))
+    let read = found.map(|received| received.unbounded()).transpose();
+    read.map_err(|error| refusal_of(&kube::Error::SerdeError(error)))
 }
 
 /// The object of this kind and name, if there is one; `namespace` is `None` for kinds of the whole
@@ -38,7 +39,7 @@ where
     K: kube::Resource<DynamicType = ()> + DeserializeOwned,
 {
     let found = api(client, namespace, &ApiResource::erase::<K>(&())).get_opt(name).await?;
-    found.map(|received| of_kind(&received.object)).transpose()
+    found.map(|received| of_kind(&received)).transpose()
 }
 
 /// The objects of this kind that `params` selects; `namespace` is `None` for all of the cluster.
@@ -54,22 +55,19 @@ where
     K: kube::Resource<DynamicType = ()> + DeserializeOwned,
 {
     let found = api(client, namespace, &ApiResource::erase::<K>(&())).list(params).await?;
-    found.items.iter().map(|received| of_kind(&received.object)).collect()
+    found.items.iter().map(of_kind).collect()
 }
 
-fn api(
-    client: &Client,
-    namespace: Option<&str>,
-    resource: &ApiResource,
-) -> Api<Received<false, false>> {
+fn api(client: &Client, namespace: Option<&str>, resource: &ApiResource) -> Api<Received<false>> {
     match namespace {
         Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
         None => Api::all_with(client.clone(), resource),
     }
 }
 
-fn of_kind<K: DeserializeOwned>(object: &Value) -> Result<K, kube::Error> {
-    K::deserialize(object).map_err(kube::Error::SerdeError)
+fn of_kind<K: DeserializeOwned>(received: &Received<false>) -> Result<K, kube::Error> {
+    let object = received.unbounded().and_then(K::deserialize);
+    object.map_err(kube::Error::SerdeError)
 }
 
 fn api_resource(resource: &Resource) -> ApiResource {

@@ -4,11 +4,7 @@
 //! may make each as large as can be stored, and of values that take a hundred times as much once they are
 //! read. So a page that is too large is asked for again with fewer objects, before any of it is parsed.
 
-use std::future::poll_fn;
-use std::pin::Pin;
-
 use http::StatusCode;
-use hyper::body::Body as _;
 use kube::Client;
 use kube::api::{ListParams, ObjectList, Request};
 use kube::client::Body;
@@ -18,6 +14,7 @@ use serde_json::Value;
 
 use crate::bounded::{ENTRY, MAP, VALUE};
 use crate::interpreter::refusal_of;
+use crate::paged::{fewer, text_of};
 use crate::path::{collection, invalid};
 use crate::tasks::in_place;
 
@@ -51,7 +48,7 @@ pub async fn page(
     loop {
         match attempt(client, &path, objects, token.as_deref()).await? {
             Some(page) => return Ok(page),
-            None if objects > 1 => objects = (objects / 5).max(1),
+            None if objects > 1 => objects = fewer(objects),
             None => return Err(too_large(resource)),
         }
     }
@@ -73,7 +70,8 @@ async fn attempt(
     let code = answer.status();
     // There is no smaller page than one object.
     let (most, memory) = if objects > 1 { (TEXT, MEMORY) } else { (LARGEST, usize::MAX) };
-    let Some(text) = text_of(answer.into_body(), most).await? else { return Ok(None) };
+    let text = text_of(answer.into_body(), most).await.map_err(|error| refusal_of(&error))?;
+    let Some(text) = text else { return Ok(None) };
     if !code.is_success() {
         return Err(refused(code, &text));
     }
@@ -81,20 +79,6 @@ async fn attempt(
         return Ok(None);
     }
     in_place::read(text.len(), || read(&text)).map(Some)
-}
-
-/// The text of an answer; none where it is longer than that.
-async fn text_of(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, Refusal> {
-    let mut text = Vec::new();
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let frame = frame.map_err(|error| refusal_of(&error))?;
-        let Some(data) = frame.data_ref() else { continue };
-        if text.len().saturating_add(data.len()) > most {
-            return Ok(None);
-        }
-        text.extend_from_slice(data);
-    }
-    Ok(Some(text))
 }
 
 /// How many bytes of memory the values of a text take at most: a comma, a colon or a bracket stands for
@@ -173,13 +157,6 @@ mod tests {
         let (items, next) = page(&script.client(), &resource(), None).await.unwrap();
         assert_eq!((items.len(), next.as_deref()), (1, Some("next")));
         script.finish();
-    }
-
-    #[tokio::test]
-    async fn a_text_is_read_no_further_than_it_may_be_long() {
-        let body = || Body::from(vec![b'x'; 11]);
-        assert_eq!(text_of(body(), 11).await.unwrap().map(|text| text.len()), Some(11));
-        assert_eq!(text_of(body(), 10).await.unwrap(), None);
     }
 
     #[tokio::test]

@@ -69,7 +69,7 @@ impl Script {
 
     /// Expects `request` and answers with watch events, then silence.
     pub(crate) fn stream(self, request: &str, events: &[Value]) -> Self {
-        let lines: String = events.iter().map(|event| format!("{event}\n")).collect();
+        let lines: String = events.iter().map(line).collect();
         self.step(request, 200, lines.into_bytes(), false)
     }
 
@@ -140,6 +140,11 @@ impl Step {
         let body = if self.ends { self.body.into() } else { endless(self.body) };
         response.body(body).unwrap()
     }
+}
+
+/// An event as an API server writes it: its type comes first.
+fn line(event: &Value) -> String {
+    format!("{{\"type\":{},\"object\":{}}}\n", event["type"], event["object"])
 }
 
 fn unexpected(line: &str) -> Response<AnswerBody> {

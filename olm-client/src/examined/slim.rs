@@ -4,8 +4,8 @@ use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_types::annotations::{CA_HASH, GENERATED_BY, OPERATOR_GROUP, PROPERTIES};
 use olm_types::api::{
-    ClusterServiceVersion, ClusterServiceVersionSpec, CrdDescription, CustomResourceDefinitions,
-    PackageChannel, PackageManifest, Subscription,
+    AnyJson, ClusterServiceVersion, ClusterServiceVersionSpec, CrdDescription,
+    CustomResourceDefinitions, PackageChannel, PackageManifest, Subscription,
 };
 
 use crate::cluster::slim_metadata;
@@ -30,7 +30,7 @@ pub(super) fn csv(csv: ClusterServiceVersion) -> ClusterServiceVersion {
     if let Some(strategy) = &mut install.spec {
         strategy.permissions = Vec::new();
         strategy.cluster_permissions = Vec::new();
-        strategy.deployments.iter_mut().for_each(|one| one.spec = serde_json::Value::Null);
+        strategy.deployments.iter_mut().for_each(|one| one.spec = AnyJson::default());
     }
     let status = csv.status.map(|mut status| {
         status.conditions = Vec::new();

@@ -11,6 +11,7 @@ use super::intake::{Admits, Intake, Predicate, Strip};
 use super::{Cached, Change, Store};
 use crate::client::{Fields, without};
 use crate::metrics::WatchMetrics;
+use crate::paged::paged;
 use crate::tasks::Tasks;
 
 /// Entry point of [`WatchBuilder`].
@@ -135,10 +136,10 @@ where
             metrics.watch(&kind, selector, move || store.figures());
         }
         store.set_intake(Intake { strip: self.strip, admits: admits(self.admits, &self.config) });
+        let client =
+            self.without.map_or(self.client.clone(), |fields| without(&self.client, &fields));
         let follower = Follower {
-            client: self
-                .without
-                .map_or(self.client.clone(), |fields| without(&self.client, &fields)),
+            client: paged(&client),
             namespace: self.namespace,
             resource: ApiResource::erase::<K>(&self.dynamic),
             target: Box::new(Filled::<K, T>::new(self.store)),

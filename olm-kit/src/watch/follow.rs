@@ -11,6 +11,7 @@ use kube::runtime::utils::Backoff;
 use kube::runtime::watcher::DefaultBackoff;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
@@ -18,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 use super::cache::Unconfirmed;
 use super::fill::Fill;
 use crate::metrics::WatchMetrics;
-use crate::received::{MOST, Received};
-use crate::tasks::{Gate, chain};
+use crate::received::Received;
+use crate::tasks::{Gate, chain, in_place};
 
 /// An object that the process wrote should come back over the watch within milliseconds. When it
 /// has not after one to two of these, it is read: it may have been deleted during a gap.
@@ -27,6 +28,13 @@ pub(super) const CONFIRM_AFTER: Duration = Duration::from_secs(5);
 
 /// Longest pause before another attempt to watch: an API server that is back is found that soon.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// Text of more bytes is a large object: its values may take megabytes.
+const LARGE: usize = 64 << 10;
+
+/// Held while there are values of a large object, whatever watch brought it: so many watches as there are
+/// threads would have as many of them at the same time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A started watch on objects of one kind.
 pub(super) struct Follower {
@@ -73,22 +81,31 @@ impl Follower {
     fn take<const METADATA: bool>(&self, event: watcher::Event<Received<METADATA>>) {
         match event {
             watcher::Event::Init => self.target.begin_list(),
-            watcher::Event::InitApply(Received { metadata, object }) => {
-                let read = whole(&object).and_then(|()| self.target.list_one(&object));
-                self.check(&metadata, read);
+            watcher::Event::InitApply(received) => {
+                self.read(&received, |object| self.target.list_one(object));
             }
             watcher::Event::InitDone => {
                 let objects = self.target.end_list();
                 self.gate.open();
                 tracing::debug!(kind = self.resource.kind, objects, "listed");
             }
-            watcher::Event::Apply(Received { metadata, object }) => self.apply(&metadata, &object),
-            watcher::Event::Delete(Received { metadata, .. }) => self.target.delete(&metadata),
+            watcher::Event::Apply(received) => self.apply(&received),
+            watcher::Event::Delete(received) => self.target.delete(&received.metadata),
         }
     }
 
-    fn apply(&self, metadata: &ObjectMeta, object: &Value) {
-        self.check(metadata, whole(object).and_then(|()| self.target.apply(object)));
+    fn apply<const METADATA: bool>(&self, received: &Received<METADATA>) {
+        self.read(received, |object| self.target.apply(object));
+    }
+
+    /// Makes values of an object, which are gone once it is taken.
+    fn read<const METADATA: bool>(
+        &self,
+        received: &Received<METADATA>,
+        take: impl FnOnce(&Value) -> Result<(), String>,
+    ) {
+        let read = || received.bounded().and_then(|object| take(&object));
+        self.check(&received.metadata, alone(received.bytes(), read));
     }
 
     /// Reports an object that cannot be read, once per version.
@@ -124,7 +141,7 @@ impl Follower {
         for suspect in now.intersection(before) {
             let api = self.api::<METADATA>(suspect.key.namespace.as_deref());
             match api.get_opt(&suspect.key.name).await {
-                Ok(Some(Received { metadata, object })) => self.apply(&metadata, &object),
+                Ok(Some(received)) => self.apply(&received),
                 Ok(None) => self.target.drop_unconfirmed(suspect),
                 Err(error) => {
                     let (key, error, kind) = (&suspect.key, chain(&error), &self.resource.kind);
@@ -144,14 +161,13 @@ impl Follower {
     }
 }
 
-/// Whether an object was kept.
-fn whole(object: &Value) -> Result<(), String> {
-    match object {
-        Value::Null => Err(format!(
-            "its values take more than {MOST} bytes of memory: leave out what is not needed"
-        )),
-        _ => Ok(()),
-    }
+/// Does `work` with the values of an object of so many bytes of text; nothing else is done with those of
+/// a large one meanwhile.
+fn alone<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    in_place::read(bytes, || {
+        let _one = (bytes > LARGE).then(|| ONE_AT_A_TIME.lock());
+        work()
+    })
 }
 
 /// The library's growing pauses, none longer than [`LONGEST_PAUSE`].

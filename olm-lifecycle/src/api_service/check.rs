@@ -137,12 +137,9 @@ fn refers_to(service: &APIService, names: &ServingNames) -> bool {
 
 fn missing_rights(observed: &ServingCsv<'_>, deployment: &ServedDeployment<'_>) -> Vec<String> {
     let (objects, names) = (&observed.serving, &deployment.names);
+    let account = deployment.account();
     let checks = [
-        (
-            objects.accounts.contains(deployment.account()),
-            "serviceaccount",
-            deployment.account().to_owned(),
-        ),
+        (objects.accounts.contains(&account), "serviceaccount", account),
         (
             objects.roles.contains_key(&names.secret()),
             "role.rbac.authorization.k8s.io",

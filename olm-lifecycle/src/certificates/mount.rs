@@ -50,7 +50,7 @@ pub(crate) fn with_mounts(
     let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
     let accounts: BTreeMap<String, String> = served_deployments(csv)
         .iter()
-        .map(|deployment| (deployment.entry.name.clone(), deployment.account().to_owned()))
+        .map(|deployment| (deployment.entry.name.clone(), deployment.account()))
         .collect();
     let mut mounted = csv.clone();
     let entries = mounted.spec.install.spec.iter_mut().flat_map(|spec| &mut spec.deployments);
@@ -58,7 +58,7 @@ pub(crate) fn with_mounts(
         if let (Some(hash), Some(account)) = (hashes.get(&entry.name), accounts.get(&entry.name)) {
             let secret = ServingNames::new(namespace, &entry.name).secret();
             let path = format!("spec.install.spec.deployments[{}].spec", entry.name);
-            mount(&mut entry.spec, &path, &secret, account, hash)?;
+            entry.spec.change(|spec| mount(spec, &path, &secret, account, hash))?;
         }
     }
     Ok(mounted)

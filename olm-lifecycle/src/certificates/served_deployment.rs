@@ -21,16 +21,17 @@ pub struct ServedDeployment<'a> {
     pub ports: Vec<Value>,
 }
 
-impl<'a> ServedDeployment<'a> {
+impl ServedDeployment<'_> {
     /// The ServiceAccount of its pods.
-    pub fn account(&self) -> &'a str {
-        let named = self.entry.spec.pointer("/template/spec/serviceAccountName");
-        named.and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or("default")
+    pub fn account(&self) -> String {
+        let named = self.entry.spec.at("/template/spec/serviceAccountName");
+        let named = named.as_ref().and_then(Value::as_str).filter(|name| !name.is_empty());
+        named.unwrap_or("default").to_owned()
     }
 
     /// The labels by which its Service finds its pods.
     pub fn selector(&self) -> Value {
-        self.entry.spec.pointer("/selector/matchLabels").cloned().unwrap_or_else(|| json!({}))
+        self.entry.spec.at("/selector/matchLabels").unwrap_or_else(|| json!({}))
     }
 }
 

@@ -24,7 +24,7 @@ use crate::writes::resource_of;
 pub(super) fn subjects(deployment: &ServedDeployment<'_>, present: &[Subject]) -> Vec<Subject> {
     let own = Subject {
         kind: "ServiceAccount".to_owned(),
-        name: deployment.account().to_owned(),
+        name: deployment.account(),
         namespace: Some(deployment.names.namespace().to_owned()),
         ..Subject::default()
     };
@@ -33,9 +33,10 @@ pub(super) fn subjects(deployment: &ServedDeployment<'_>, present: &[Subject]) -
 
 /// Whether subjects name the account of a server.
 pub(crate) fn is_named(deployment: &ServedDeployment<'_>, subjects: &[Subject]) -> bool {
+    let account = deployment.account();
     subjects.iter().any(|subject| {
         subject.kind == "ServiceAccount"
-            && subject.name == deployment.account()
+            && subject.name == account
             && subject.namespace.as_deref() == Some(deployment.names.namespace())
     })
 }

@@ -50,7 +50,7 @@ pub(crate) fn desired_deployment(
     overrides: &Overrides,
 ) -> Result<Value, DeploymentError> {
     let path = format!("spec.install.spec.deployments[{}].spec", entry.name);
-    let mut spec = entry.spec.clone();
+    let mut spec = entry.spec.value();
     complete_spec(csv, overrides, &mut spec, &path)?;
     let encoded = hash::go_json::encode(SPEC_SHAPE, &spec).map_err(|error| {
         DeploymentError::Spec { name: entry.name.clone(), reason: error.to_string() }

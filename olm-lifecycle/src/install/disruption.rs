@@ -51,8 +51,8 @@ fn lacks_replicas(deployment: &Deployment) -> bool {
 }
 
 fn pod_labels(entry: &StrategyDeploymentSpec) -> PodLabels {
-    let labels = entry.spec.pointer("/selector/matchLabels").and_then(Value::as_object);
-    let labels = labels.into_iter().flatten();
+    let labels = entry.spec.at("/selector/matchLabels");
+    let labels = labels.as_ref().and_then(Value::as_object).into_iter().flatten();
     labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 

@@ -63,8 +63,8 @@ pub(super) fn bytes_of(value: &Value) -> usize {
 }
 
 fn containers(entry: &StrategyDeploymentSpec) -> usize {
-    let list = entry.spec.pointer("/template/spec/containers").and_then(Value::as_array);
-    list.map_or(0, Vec::len)
+    let list = entry.spec.at("/template/spec/containers");
+    list.as_ref().and_then(Value::as_array).map_or(0, Vec::len)
 }
 
 #[cfg(test)]

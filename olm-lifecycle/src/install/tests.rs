@@ -85,7 +85,9 @@ fn what_tracks_the_csv_does_not_track_its_pods() {
     assert_eq!(tracked, untracked);
 
     let mut written = entry(&csv).clone();
-    written.spec["template"]["metadata"]["annotations"][tracking[2]] = json!("own");
+    written.spec.change(|spec| {
+        spec["template"]["metadata"]["annotations"][tracking[2]] = json!("own");
+    });
     let object = desired_deployment(&csv, &written, &Overrides::default()).unwrap();
     let found = &object["spec"]["template"]["metadata"]["annotations"];
     let expected = json!({tracking[2]: "own", "own": "y", "shared": "csv",

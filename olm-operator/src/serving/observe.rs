@@ -113,7 +113,7 @@ fn accounts(
 ) -> BTreeSet<String> {
     let names = served_deployments.iter().map(ServedDeployment::account);
     let found = names.filter(|name| stores.accounts.get(namespace, name).is_some());
-    found.map(str::to_owned).collect()
+    found.collect()
 }
 
 /// Objects with the CSV's owner labels, in order of their names. Only a CSV that serves, or has

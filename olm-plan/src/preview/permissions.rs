@@ -182,7 +182,7 @@ fn reaches(csvs: &[ClusterServiceVersion]) -> BTreeSet<String> {
         let hooks = csv.spec.webhookdefinitions.iter();
         found.extend(hooks.map(|hook| format!("webhook {} ({})", hook.generate_name, hook.type_)));
         for deployment in strategy(csv).into_iter().flat_map(|strategy| &strategy.deployments) {
-            let pod = deployment.spec.pointer("/template/spec").unwrap_or(&Value::Null);
+            let pod = deployment.spec.at("/template/spec").unwrap_or_default();
             let name = &deployment.name;
             let volumes = pod["volumes"].as_array();
             if volumes.into_iter().flatten().any(|volume| !volume["hostPath"].is_null()) {
@@ -211,8 +211,8 @@ pub fn images(csvs: &[ClusterServiceVersion]) -> BTreeSet<String> {
         for deployment in strategy(csv).into_iter().flat_map(|strategy| &strategy.deployments) {
             for list in ["containers", "initContainers"] {
                 let path = format!("/template/spec/{list}");
-                let containers = deployment.spec.pointer(&path).and_then(Value::as_array);
-                let images = containers.into_iter().flatten();
+                let containers = deployment.spec.at(&path);
+                let images = containers.as_ref().and_then(Value::as_array).into_iter().flatten();
                 found.extend(images.filter_map(|one| Some(one["image"].as_str()?.to_owned())));
             }
         }

@@ -93,7 +93,7 @@ impl CsvBuilder {
     #[must_use]
     pub fn deployments(mut self, change: impl Fn(&mut Value)) -> Self {
         let strategy = self.csv.spec.install.spec.get_or_insert_default();
-        strategy.deployments.iter_mut().for_each(|deployment| change(&mut deployment.spec));
+        strategy.deployments.iter_mut().for_each(|deployment| deployment.spec.change(&change));
         self
     }
 

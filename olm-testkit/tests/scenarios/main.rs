@@ -107,6 +107,7 @@ fn main() -> ExitCode {
     let all = all.chain(of_hostile_input(hostile)).chain(slow::all(most, flags));
     let all = all.chain([
         local_trial(rolling, "rolling::nested_objects", hostile::nested),
+        local_trial(rolling, "rolling::heavy_objects", hostile::heavy),
         local_trial(rolling, "rolling::update", rolling::update),
         local_trial(rolling, "rolling::two_at_work", rolling::two_at_work),
         local_trial(rolling, "rolling::openshift", openshift::reports_and_profile),

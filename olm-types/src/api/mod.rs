@@ -12,6 +12,7 @@
 //!
 //! The schemas of the CustomResourceDefinitions are generated from these types by [`crds`].
 
+mod any_json;
 pub mod catalog_source;
 mod crd;
 pub mod csv;
@@ -26,6 +27,7 @@ pub mod proxy;
 pub mod subscription;
 mod text_enum;
 
+pub use any_json::AnyJson;
 pub use catalog_source::*;
 pub use crd::{crds, package_manifest_schema};
 pub use csv::*;

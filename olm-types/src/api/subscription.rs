@@ -9,11 +9,10 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::Approval;
 use super::kind::{kind, null_is_empty};
 use super::text_enum::text_enum;
+use super::{AnyJson, Approval};
 
 kind! {
     /// The wish to have a package installed and kept up to date.
@@ -47,7 +46,7 @@ pub struct SubscriptionSpec {
     // quantities may be numbers, and what this build does not know still reaches the pods.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<SubscriptionConfig>")]
-    pub config: Option<Value>,
+    pub config: Option<AnyJson>,
 }
 
 /// Changes to the pods of an operator.

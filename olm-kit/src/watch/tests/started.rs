@@ -70,6 +70,26 @@ async fn an_object_that_takes_too_much_memory_is_malformed_and_no_other() {
     assert!(store.malformed()[0].1.error.contains("take more than 50331648 bytes of memory"));
 }
 
+/// The list goes on after the page that was asked for again.
+#[tokio::test(start_paused = true)]
+async fn large_objects_are_listed_in_smaller_pages() {
+    let large = config_map("large", "3", json!({"a": "x".repeat(4 << 20)}));
+    let one = |name: &str| list(json!([config_map(name, "4", json!({}))]));
+    let mut first = one("first");
+    first["metadata"]["continue"] = json!("next");
+    let script = Script::new()
+        .answer(LIST, 200, list(json!([large])))
+        .answer(&LIST.replace("500", "100"), 200, first)
+        .answer(&format!("{LIST}&continue=next"), 200, one("second"))
+        .stream(WATCH, &[]);
+    let tasks = Tasks::new(CancellationToken::new());
+    let api: Api<ConfigMap> = Api::namespaced(script.client(), "ns");
+    let store = Watch::builder(api, Config::default()).start(&tasks);
+    store.synced().await;
+    let names: Vec<_> = store.list().iter().map(|map| map.metadata.name.clone()).collect();
+    assert_eq!(names, [Some("first".to_owned()), Some("second".to_owned())]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_absorbed_object_that_never_comes_back_is_read() {
     let script = Script::new()

@@ -11,11 +11,13 @@ use crate::certificates::with_mounts;
 fn mounted(csv: &ClusterServiceVersion) -> Value {
     let hashes = BTreeMap::from([("dep".to_owned(), "hash".to_owned())]);
     let csv = with_mounts(csv, &hashes).unwrap();
-    csv.spec.install.spec.unwrap().deployments[1].spec["template"].clone()
+    csv.spec.install.spec.unwrap().deployments[1].spec.at("/template").unwrap()
 }
 
-fn spec(csv: &mut ClusterServiceVersion) -> &mut Value {
-    &mut csv.spec.install.spec.as_mut().unwrap().deployments[1].spec
+/// Changes what the served Deployment says of its pods.
+fn change_pod(csv: &mut ClusterServiceVersion, change: impl FnOnce(&mut Value)) {
+    let spec = &mut csv.spec.install.spec.as_mut().unwrap().deployments[1].spec;
+    spec.change(|spec| change(&mut spec["template"]["spec"]));
 }
 
 #[test]
@@ -37,12 +39,13 @@ fn a_deployment_that_serves_nothing_stays_as_it_is() {
 #[test]
 fn volumes_of_the_same_name_are_replaced_and_mounts_kept() {
     let mut csv = mk_csv();
-    let pod = &mut spec(&mut csv)["template"]["spec"];
-    pod["volumes"] = json!([{"name": "webhook-cert", "emptyDir": {}}, {"name": "own"}]);
-    pod["containers"][0]["volumeMounts"] = json!([
-        {"name": "webhook-cert", "mountPath": "/elsewhere"},
-        {"name": "own", "mountPath": "/apiserver.local.config/certificates"},
-    ]);
+    change_pod(&mut csv, |pod| {
+        pod["volumes"] = json!([{"name": "webhook-cert", "emptyDir": {}}, {"name": "own"}]);
+        pod["containers"][0]["volumeMounts"] = json!([
+            {"name": "webhook-cert", "mountPath": "/elsewhere"},
+            {"name": "own", "mountPath": "/apiserver.local.config/certificates"},
+        ]);
+    });
     let mounted = mounted(&csv);
     let volumes = mounted["spec"]["volumes"].as_array().unwrap();
     let names: Vec<&str> = volumes.iter().map(|volume| volume["name"].as_str().unwrap()).collect();
@@ -60,14 +63,16 @@ fn volumes_of_the_same_name_are_replaced_and_mounts_kept() {
 #[test]
 fn pods_without_an_account_get_the_default_one_by_name() {
     let mut csv = mk_csv();
-    spec(&mut csv)["template"]["spec"].as_object_mut().unwrap().remove("serviceAccountName");
+    change_pod(&mut csv, |pod| {
+        pod.as_object_mut().unwrap().remove("serviceAccountName");
+    });
     assert_eq!(mounted(&csv)["spec"]["serviceAccountName"], "default");
 }
 
 #[test]
 fn a_spec_of_another_shape_is_named() {
     let mut csv = mk_csv();
-    spec(&mut csv)["template"]["spec"]["volumes"] = json!("none");
+    change_pod(&mut csv, |pod| pod["volumes"] = json!("none"));
     let hashes = BTreeMap::from([("dep".to_owned(), "hash".to_owned())]);
     let error = with_mounts(&csv, &hashes).unwrap_err().to_string();
     insta::assert_snapshot!(error, @"spec.install.spec.deployments[dep].spec.template.spec.volumes: must be a list, not a text");

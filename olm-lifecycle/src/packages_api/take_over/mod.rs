@@ -91,8 +91,9 @@ fn redirected(service: &Service, csv: &ClusterServiceVersion) -> Value {
 fn selects(selector: &BTreeMap<String, String>, csv: &ClusterServiceVersion) -> bool {
     let strategy = csv.spec.install.spec.iter();
     let deployments = strategy.flat_map(|strategy| &strategy.deployments);
-    let mut labels = deployments.map(|one| one.spec.pointer("/template/metadata/labels"));
+    let mut labels = deployments.map(|one| one.spec.at("/template/metadata/labels"));
     labels.any(|labels| {
+        let labels = labels.as_ref();
         let label = |key: &str| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str);
         selector.iter().all(|(key, value)| label(key) == Some(value))
     })

@@ -17,7 +17,7 @@ use olm_lifecycle::csv::{ClusterOwned, Observed, claimant};
 use olm_lifecycle::install::{Overrides, is_ours};
 use olm_lifecycle::writes::resource_of;
 use olm_rbac::{Account, Grants};
-use olm_types::api::{ClusterServiceVersion, CsvPhase, Subscription};
+use olm_types::api::{AnyJson, ClusterServiceVersion, CsvPhase, Subscription};
 
 use crate::dependents::account_names;
 use crate::proxy;
@@ -60,7 +60,8 @@ fn overrides(stores: &Stores, csv: &ClusterServiceVersion) -> Overrides {
     let subscriptions = stores.subscriptions.list_in(namespace);
     let config = csv.metadata.name.as_deref().and_then(|csv| installer(&subscriptions, csv));
     let config = config.and_then(|subscription| subscription.spec.config.as_ref());
-    Overrides::new(config, &proxy::settings(stores))
+    let config = config.map(AnyJson::value);
+    Overrides::new(config.as_ref(), &proxy::settings(stores))
 }
 
 /// Of the Subscriptions that say that they installed a CSV the first by name.

@@ -16,7 +16,7 @@ use olm_lifecycle::tenancy::Trust;
 use olm_lifecycle::writes::resource_of;
 use olm_opgroup::LiveNamespaces;
 use olm_rbac::{Account, Grants, RbacView};
-use olm_types::api::{ClusterServiceVersion, Proxy, Subscription};
+use olm_types::api::{AnyJson, ClusterServiceVersion, Proxy, Subscription};
 use serde::de::DeserializeOwned;
 
 use super::{Work, serving};
@@ -84,10 +84,11 @@ fn overrides(world: &mut World<'_>, home: Option<&str>, csv: &ClusterServiceVers
     };
     let config = subscriptions.iter().find(installed_it);
     let config = config.and_then(|subscription| subscription.spec.config.as_ref());
+    let config = config.map(AnyJson::value);
     let proxies: Vec<Arc<Proxy>> = world.all(None);
     let proxy = proxies.iter().find(|one| name(&one.metadata) == PROXY);
     let proxy = proxy.and_then(|proxy| proxy.status.as_ref());
-    Overrides::new(config, &proxy.map(ProxySettings::from).unwrap_or_default())
+    Overrides::new(config.as_ref(), &proxy.map(ProxySettings::from).unwrap_or_default())
 }
 
 /// The accounts of a CSV's strategy.

@@ -53,7 +53,7 @@ fn accounts(
     home: Option<&str>,
     served: &[ServedDeployment<'_>],
 ) -> BTreeSet<String> {
-    let names = served.iter().map(|one| one.account().to_owned());
+    let names = served.iter().map(ServedDeployment::account);
     let found = names.filter(|name| world.named::<ServiceAccount>(home, name).is_some());
     found.collect()
 }

@@ -3,6 +3,7 @@
 
 mod content;
 mod definitions;
+mod heavy;
 mod nested;
 mod plans;
 mod server;
@@ -24,6 +25,7 @@ use olm_types::conditions::catalog_source::CONTENT_CURRENT;
 
 pub use content::multiplying_aliases;
 pub use definitions::definitions;
+pub use heavy::heavy;
 pub use nested::nested;
 pub use plans::{deployments, references};
 use server::{Hostility, Server};

@@ -6,8 +6,8 @@ use k8s_openapi::api::apps::v1::DeploymentSpec;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::super::any_json::AnyJson;
 use super::super::kind::null_is_empty;
 
 /// Name of the only install strategy.
@@ -47,7 +47,7 @@ pub struct StrategyDeploymentSpec {
     pub name: String,
     /// Spec of the Deployment as JSON, so that nothing is lost that this build does not know.
     #[schemars(with = "DeploymentSpec")]
-    pub spec: Value,
+    pub spec: AnyJson,
     /// Labels of the Deployment.
     #[serde(deserialize_with = "null_is_empty", skip_serializing_if = "BTreeMap::is_empty")]
     pub label: BTreeMap<String, String>,

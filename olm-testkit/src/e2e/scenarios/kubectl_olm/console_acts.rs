@@ -96,7 +96,7 @@ async fn install(ctx: &TestContext, served: &Served) -> Result<()> {
     done(&served.send("/install", &confirm).await?, "/operator?")?;
     let made = subscriptions.get("kettle").await?;
     ensure!(
-        made.spec.config == Some(json!({"env": [{"name": "TEA", "value": "green"}]})),
+        made.spec.config == Some(json!({"env": [{"name": "TEA", "value": "green"}]}).into()),
         "{made:?}"
     );
     Ok(())

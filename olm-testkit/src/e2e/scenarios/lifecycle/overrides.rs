@@ -21,7 +21,7 @@ pub(super) async fn of_a_subscription(ctx: Arc<TestContext>) -> Result<()> {
     let package = Package::single("kettle", Bundle::new("1.0.0", &kettle));
     ctx.catalog("kitchen", &[package]).await?;
     let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
-    subscription.spec.config = Some(configuration());
+    subscription.spec.config = Some(configuration().into());
     ctx.create(&subscription).await?;
     let before = until(&ctx, "be as the Subscription says", |pod, container| {
         container["env"][0]["value"] == "red"

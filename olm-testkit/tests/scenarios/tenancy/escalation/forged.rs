@@ -134,7 +134,7 @@ pub async fn forged_pointers(tenant: Tenant) -> Result<()> {
     let before = Honest::install(&tenant).await?;
     tenant.own_group().await?;
     let mut subscription = builders::subscription(tenant.home(), "any", "stable", "none");
-    subscription.spec.config = Some(json!({"env": [{"name": "STOLEN", "value": "yes"}]}));
+    subscription.spec.config = Some(json!({"env": [{"name": "STOLEN", "value": "yes"}]}).into());
     let generated = ("olm.generated-by".to_owned(), "any".to_owned());
     subscription.metadata.annotations = Some([generated].into());
     tenant.create(&subscription).await?;

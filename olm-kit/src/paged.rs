@@ -1,0 +1,200 @@
+//! Lists that come in pages of fewer objects where these are large.
+//!
+//! An API server counts the objects of a page and not their bytes: whoever may create objects of a kind may
+//! make each as large as can be stored, and 500 of them are most of a gigabyte. A page that is too long is
+//! not read to its end but asked for again, from the same token on, with fewer objects.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{Request, Response, Uri};
+use hyper::body::Body as _;
+use kube::Client;
+use kube::client::Body;
+use tower::{BoxError, service_fn};
+
+/// Most bytes of text of a page of several objects: all kinds that a process watches are listed at the same
+/// time, and a text is there up to three times while it is read.
+const TEXT: usize = 4 << 20;
+
+/// What the objects of a page that is too long are divided by.
+const STEP: u32 = 5;
+
+/// Where a page has no more bytes, so many times its objects would have fitted.
+const ROOM: usize = TEXT / 5;
+
+/// A client for one reader of a list at a time, whose pages have as many objects as it asks for or, where
+/// these are large, fewer.
+pub(crate) fn paged(client: &Client) -> Client {
+    let (client, next) = (client.clone(), Arc::new(AtomicU32::new(u32::MAX)));
+    let namespace = client.default_namespace().to_owned();
+    let ask = move |request: Request<Body>| {
+        let (client, next) = (client.clone(), Arc::clone(&next));
+        async move {
+            match Asked::by(request.uri()) {
+                Some(asked) => {
+                    let (parts, _) = request.into_parts();
+                    page(&client, &parts, &asked, &next).await
+                }
+                None => client.send(request).await.map_err(BoxError::from),
+            }
+        }
+    };
+    Client::new(service_fn(ask), namespace)
+}
+
+/// The text of an answer; none where it is longer than that.
+pub(crate) async fn text_of(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, kube::Error> {
+    let mut text = Vec::new();
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame?;
+        let Some(data) = frame.data_ref() else { continue };
+        if text.len().saturating_add(data.len()) > most {
+            return Ok(None);
+        }
+        text.extend_from_slice(data);
+    }
+    Ok(Some(text))
+}
+
+/// How many objects are asked for after so many were too many.
+pub(crate) fn fewer(objects: u32) -> u32 {
+    (objects / STEP).max(1)
+}
+
+/// What a request for a page says.
+struct Asked {
+    objects: u32,
+    /// Whether it goes on after another page.
+    goes_on: bool,
+}
+
+impl Asked {
+    /// Nothing where it is no request for a page.
+    fn by(uri: &Uri) -> Option<Self> {
+        let query = uri.query()?;
+        let limit = query.split('&').find_map(|pair| pair.strip_prefix("limit="))?;
+        let goes_on = query.split('&').any(|pair| pair.starts_with("continue="));
+        Some(Self { objects: limit.parse().ok()?, goes_on })
+    }
+}
+
+/// A page of as many objects as fit. `next` is how many of the next page will, as far as is known.
+async fn page(
+    client: &Client,
+    request: &Parts,
+    asked: &Asked,
+    next: &AtomicU32,
+) -> Result<Response<Body>, BoxError> {
+    let likely = if asked.goes_on { next.load(Ordering::Relaxed) } else { asked.objects };
+    let mut objects = asked.objects.min(likely);
+    loop {
+        let answer = client.send(with_limit(request, objects)?).await?;
+        // There is no smaller page than one object, and what an API server refuses with is short.
+        if objects <= 1 || !answer.status().is_success() {
+            next.store(objects.saturating_mul(STEP), Ordering::Relaxed);
+            return Ok(answer);
+        }
+        let (head, body) = answer.into_parts();
+        if let Some(text) = text_of(body, TEXT).await? {
+            next.store(after(objects, text.len()), Ordering::Relaxed);
+            return Ok(Response::from_parts(head, Body::from(text)));
+        }
+        objects = fewer(objects);
+    }
+}
+
+/// How many objects to ask for after so many took so many bytes: more, if those would have fitted.
+fn after(objects: u32, bytes: usize) -> u32 {
+    if bytes <= ROOM { objects.saturating_mul(STEP) } else { objects }
+}
+
+/// The request for a page, with this limit.
+fn with_limit(request: &Parts, objects: u32) -> Result<Request<Body>, BoxError> {
+    let mut request = request.clone();
+    let query = request.uri.query().unwrap_or_default();
+    let limited = |pair: &str| {
+        if pair.starts_with("limit=") { format!("limit={objects}") } else { pair.to_owned() }
+    };
+    let query = query.split('&').map(limited).collect::<Vec<_>>().join("&");
+    let target: PathAndQuery = format!("{}?{query}", request.uri.path()).parse()?;
+    let mut parts = request.uri.into_parts();
+    parts.path_and_query = Some(target);
+    request.uri = Uri::from_parts(parts)?;
+    Ok(Request::from_parts(request, Body::empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::scripted::Script;
+
+    fn list(bytes: usize) -> Value {
+        json!({"items": ["x".repeat(bytes)]})
+    }
+
+    async fn get(client: &Client, query: &str) -> usize {
+        let request = Request::get(format!("/a?{query}")).header("accept", "b").body(Vec::new());
+        let list: Value = client.request(request.unwrap()).await.unwrap();
+        list["items"][0].as_str().unwrap().len()
+    }
+
+    /// Pages of large objects are small, and those after them are as large as they were before.
+    #[tokio::test]
+    async fn a_page_that_is_too_long_is_asked_for_with_fewer_objects() {
+        let script = Script::new()
+            .answer("GET /a?&limit=500", 200, list(TEXT))
+            .answer("GET /a?&limit=100", 200, list(TEXT))
+            .answer("GET /a?&limit=20", 200, list(TEXT / 2))
+            .answer("GET /a?&limit=20&continue=b", 200, list(7))
+            .answer("GET /a?&limit=100&continue=c", 200, list(8))
+            .answer("GET /a?&limit=500&continue=d", 200, list(9))
+            .answer("GET /a?&limit=500&continue=e", 200, list(10));
+        let client = paged(&script.client());
+        assert_eq!(get(&client, "&limit=500").await, TEXT / 2);
+        for (token, bytes) in [("b", 7), ("c", 8), ("d", 9), ("e", 10)] {
+            assert_eq!(get(&client, &format!("&limit=500&continue={token}")).await, bytes);
+        }
+        script.finish();
+    }
+
+    #[tokio::test]
+    async fn one_object_may_be_as_long_as_it_is() {
+        let mut script = Script::new();
+        for query in ["limit=1", "watch=true"] {
+            script = script.answer(&format!("GET /a?{query}"), 200, list(TEXT));
+        }
+        let client = paged(&script.client());
+        for query in ["limit=1", "watch=true"] {
+            assert_eq!(get(&client, query).await, TEXT, "{query}");
+        }
+        script.finish();
+    }
+
+    /// Whoever lists begins anew then, and with as many objects as before.
+    #[tokio::test]
+    async fn a_token_that_is_forgotten_is_said_as_it_is() {
+        let script = Script::new()
+            .refuse("GET /a?limit=9&continue=b", 410, "Expired", "too old")
+            .answer("GET /a?limit=9", 200, list(3));
+        let client = paged(&script.client());
+        let request = Request::get("/a?limit=9&continue=b").body(Vec::new()).unwrap();
+        let refused = client.request::<Value>(request).await.unwrap_err();
+        assert!(matches!(refused, kube::Error::Api(status) if status.code == 410));
+        assert_eq!(get(&client, "limit=9").await, 3);
+        script.finish();
+    }
+
+    #[tokio::test]
+    async fn a_text_is_read_no_further_than_it_may_be_long() {
+        let body = || Body::from(vec![b'x'; 11]);
+        assert_eq!(text_of(body(), 11).await.unwrap().map(|text| text.len()), Some(11));
+        assert_eq!(text_of(body(), 10).await.unwrap(), None);
+    }
+}

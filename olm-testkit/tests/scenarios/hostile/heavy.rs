@@ -1,0 +1,76 @@
+//! Objects whose values take a hundred times as much memory as their text, each just below what one may take,
+//! where their definitions let fields be anything. All of a kind come in one page when an operator starts.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use kube::api::{DeleteParams, ListParams};
+use olm_testkit::builders;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::Local;
+use olm_testkit::operators::Operator;
+use olm_types::api::{ClusterServiceVersion, Subscription};
+use serde_json::{Value, json};
+
+use super::healthy;
+
+/// How many objects of each kind there are, and maps in each: an object may have 61,000.
+const OBJECTS: usize = 12;
+const MAPS: usize = 58_000;
+
+/// What the operators take at most, in bytes: what their Deployments let them have.
+const MEMORY: [(Operator, u64); 2] = [(Operator::Olm, 512 << 20), (Operator::Catalog, 1536 << 20)];
+
+/// While they are there, operators are installed in other namespaces, also after both operators began
+/// anew and listed everything, which takes no more memory than they have.
+pub async fn heavy(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    for number in 0..OBJECTS {
+        ctx.create(&subscription(&ctx.namespace, number)).await?;
+        ctx.create(&csv(number)).await?;
+    }
+    healthy(&local, "rolling::beside-heavy").await?.remove().await?;
+    for (operator, _) in MEMORY {
+        local.replace_operator(operator).await.with_context(|| format!("{operator} again"))?;
+    }
+    healthy(&local, "rolling::after-heavy").await?.remove().await?;
+    for (operator, most) in MEMORY {
+        let peak = local.process(operator)?.1;
+        println!("{operator} took {} MiB at most", peak >> 20);
+        ensure!(peak < most, "{operator} took {peak} bytes");
+        all_are_read(&local, &ctx, operator)?;
+    }
+    let (one, all) = (DeleteParams::default(), ListParams::default());
+    ctx.api::<Subscription>().delete_collection(&one, &all).await?;
+    ctx.api::<ClusterServiceVersion>().delete_collection(&one, &all).await?;
+    Ok(())
+}
+
+/// What is malformed would cost nothing.
+fn all_are_read(local: &Local, ctx: &TestContext, operator: Operator) -> Result<()> {
+    let log = local.log(operator)?;
+    let mut malformed = log.lines().filter(|line| line.contains("skipping a malformed object"));
+    let ours = malformed.find(|line| line.contains(&ctx.namespace));
+    ensure!(ours.is_none(), "{operator} skips what it should read: {}", ours.unwrap_or_default());
+    Ok(())
+}
+
+fn volume() -> Value {
+    json!({"name": "v", "ephemeral": {"volumeClaimTemplate": {
+        "metadata": {"heap": vec![json!({"": 0}); MAPS]},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }}})
+}
+
+fn subscription(namespace: &str, number: usize) -> Subscription {
+    let mut subscription = builders::subscription(namespace, "heavy", "stable", "none");
+    subscription.metadata.name = Some(format!("heavy-{number}"));
+    subscription.spec.config = Some(json!({"volumes": [volume()]}).into());
+    subscription
+}
+
+fn csv(number: usize) -> ClusterServiceVersion {
+    let csv = builders::csv(&format!("heavy-{number}.v1.0.0"), "1.0.0");
+    csv.deployment("heavy", "default")
+        .deployments(|spec| spec["template"]["spec"]["volumes"] = json!([volume()]))
+        .build()
+}
