@@ -24,6 +24,7 @@ mod act;
 mod bounds;
 mod catalog;
 mod create;
+mod explained;
 mod frame;
 mod health;
 mod install;
@@ -59,7 +60,8 @@ use frame::{Frame, Problem, html};
 
 pub(crate) use params::Params;
 
-/// How long the packages of a namespace are kept: pages of one search, and words added to it, ask once.
+/// How long the packages of a namespace are kept, and what explains an operator: pages of one search, and words added
+/// to it, ask once.
 const KEPT: Duration = Duration::from_secs(20);
 
 /// Most characters of a namespace.
@@ -86,6 +88,7 @@ pub(crate) struct PageContext {
     console: Console,
     live: Live,
     listing: RefCell<Option<Kept>>,
+    explanations: explained::Explanations,
     reports: remove::Reports,
 }
 
@@ -115,7 +118,8 @@ impl PageContext {
     /// Nothing is read yet.
     pub(crate) fn new(console: Console, live: Live) -> Self {
         let reports = remove::Reports::default();
-        Self { console, live, listing: RefCell::new(None), reports }
+        let (listing, explanations) = (RefCell::new(None), explained::Explanations::default());
+        Self { console, live, listing, explanations, reports }
     }
 }
 

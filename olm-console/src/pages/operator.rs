@@ -4,14 +4,14 @@ use askama::Template;
 use axum::response::Response;
 use olm_client::acts::example_kinds;
 use olm_client::acts::rights::{Action, May};
-use olm_client::operator::{Happened, Operand, Reasons, operands, reasons, subscription, timeline};
+use olm_client::operator::{Happened, Operand, operands, reasons, subscription, timeline};
 use olm_plan::preview::permissions::{held, right};
 use olm_plan::tree::{Node, tree};
-use olm_plan::why::{Need, NeededBy};
 use olm_types::api::ClusterServiceVersion;
 
 use super::act::{self, ActionLink};
 use super::bounds::{Budget, short};
+use super::explained::{Explanation, Key, versions};
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
@@ -65,13 +65,6 @@ struct Branch {
     children: Vec<Branch>,
 }
 
-/// Why it is there, and why there is no newer one.
-struct Explanation {
-    verdict: &'static str,
-    lists: Vec<(&'static str, Vec<String>)>,
-    unread: Vec<String>,
-}
-
 /// Reads the page.
 pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let name = given(&visit.params.name).unwrap_or_default();
@@ -83,18 +76,17 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         let happened = timeline(&visit.cluster, &observed, subscription).await;
         let installed = subscription.status.as_ref().and_then(|it| it.installed_csv.as_deref());
         let csv = installed.and_then(|csv| observed.csv(visit.home(), csv)).cloned();
-        anyhow::Ok((root, subscription.spec.name.clone(), happened, csv))
+        let package = subscription.spec.name.clone();
+        anyhow::Ok((root, package, happened, csv, versions(&observed)))
     };
-    let (root, package, happened, csv) = match shown.await {
+    let (root, package, happened, csv, versions) = match shown.await {
         Ok(shown) => shown,
         Err(error) => {
             let frame = visit.frame(Page::Operator, name, &command);
             return html(&Problem { frame, failure: Failure::of(&error) });
         }
     };
-    let sources = &visit.context.console.reading.sources;
-    let answered = reasons(&visit.cluster, visit.home(), name, sources).await;
-    let (why, no_why) = parts(answered.map(explanation));
+    let (why, no_why) = parts(explained(visit, name, versions).await);
     let (happened, no_events) = parts(happened.map(newest));
     let (events, older) = happened.unwrap_or_default();
     let (made, no_operands) = match &csv {
@@ -211,19 +203,18 @@ fn branch(node: Node) -> Branch {
     }
 }
 
-fn explanation(found: Reasons) -> Explanation {
-    let Reasons { why, unread } = found;
-    let lists = vec![
-        ("Needed by", why.needed_by.iter().map(NeededBy::line).collect()),
-        ("It needs", why.needs.iter().map(Need::line).collect()),
-        ("Next", why.next),
-        ("Reasons", why.reasons),
-        ("Would help", why.repairs),
-        ("Newer in other channels", why.elsewhere),
-        ("OLM says", why.says),
-    ];
-    let lists = lists.into_iter().filter(|(_, lines)| !lines.is_empty()).collect();
-    Explanation { verdict: why.verdict.sentence(), lists, unread }
+/// Why there is no newer version.
+async fn explained(visit: &Visit<'_>, name: &str, versions: u64) -> anyhow::Result<Explanation> {
+    let (home, name) = (visit.home().to_owned(), name.to_owned());
+    let key = Key { session: visit.session, home, name, versions };
+    if let Some(known) = visit.context.explanations.get(&key) {
+        return Ok(known);
+    }
+    let sources = &visit.context.console.reading.sources;
+    let found = reasons(&visit.cluster, visit.home(), &key.name, sources).await?;
+    let found = Explanation::from(found);
+    visit.context.explanations.keep(key, found.clone());
+    Ok(found)
 }
 
 #[cfg(test)]
