@@ -243,7 +243,7 @@ mod tests {
             .into_iter()
             .chain(many)
             .collect();
-        let csv: ClusterServiceVersion = serde_json::from_value(json!({"metadata": {},
+        let csv: ClusterServiceVersion = from_value(json!({"metadata": {},
             "spec": {"install": {"strategy": "deployment"}, "customresourcedefinitions": {"owned": all}}}))
         .unwrap();
         let found = kinds(&csv);

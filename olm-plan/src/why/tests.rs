@@ -58,7 +58,8 @@ fn asked(universe: &MemoryUniverse, annotations: serde_json::Value) -> Why {
     let gvk = r#"{"type":"olm.gvk","value":{"group":"x.io","kind":"A","version":"v1"}}"#;
     let package = r#"{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}"#;
     let needs = r#"{"type":"olm.gvk.required","value":{"group":"x.io","kind":"A","version":"v1"}}"#;
-    let csvs = [csv("a.v1", &format!("[{package},{gvk}]")), csv("b.v1", &format!("[{needs},{needs}]"))];
+    let csvs =
+        [csv("a.v1", &format!("[{package},{gvk}]")), csv("b.v1", &format!("[{needs},{needs}]"))];
     let subscriptions = [subscription(annotations), needing()];
     let settings = Settings::default();
     let question = Question {
