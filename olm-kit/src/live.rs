@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::interpreter::refusal_of;
-pub use crate::page::page;
+pub use crate::page::Pages;
 use crate::path::{collection, segment};
 use crate::received::Received;
 

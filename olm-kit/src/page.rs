@@ -4,17 +4,20 @@
 //! may make each as large as can be stored, and of values that take a hundred times as much once they are
 //! read. So a page that is too large is asked for again with fewer objects, before any of it is parsed.
 
+use std::collections::BTreeMap;
+
 use http::StatusCode;
 use kube::Client;
 use kube::api::{ListParams, ObjectList, Request};
 use kube::client::Body;
 use kube::core::response::Status;
 use olm_effect::{Refusal, Resource};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::bounded::{ENTRY, MAP, VALUE};
 use crate::interpreter::refusal_of;
-use crate::paged::{fewer, text_of};
+use crate::paged::{STEP, fewer, text_of};
 use crate::path::{collection, invalid};
 use crate::tasks::in_place;
 
@@ -33,34 +36,60 @@ const LARGEST: usize = 32 << 20;
 /// Objects, and the token of the page after theirs.
 type Page = (Vec<Value>, Option<String>);
 
-/// One page of all objects of a kind, in all namespaces, after the page that gave `token`; and the
-/// token of the next page.
-///
-/// # Errors
-/// The API server refuses or cannot be asked. Code 410 means that it forgot the token.
-pub async fn page(
-    client: &Client,
-    resource: &Resource,
-    token: Option<String>,
-) -> Result<Page, Refusal> {
-    let path = collection(resource, None)?;
-    let mut objects = OBJECTS;
-    loop {
-        match attempt(client, &path, objects, token.as_deref()).await? {
-            Some(page) => return Ok(page),
-            None if objects > 1 => objects = fewer(objects),
-            None => return Err(too_large(resource)),
+/// Reads pages, and knows of how many objects the last one of each kind was, so that not every page of large ones is
+/// asked for several times. Readers of one kind at the same time share what they know.
+#[derive(Debug, Default)]
+pub struct Pages(Mutex<BTreeMap<String, u32>>);
+
+impl Pages {
+    /// One page of all objects of a kind, in all namespaces, after the page that gave `token`; and the
+    /// token of the next page.
+    ///
+    /// # Errors
+    /// The API server refuses or cannot be asked. Code 410 means that it forgot the token.
+    pub async fn page(
+        &self,
+        client: &Client,
+        resource: &Resource,
+        token: Option<String>,
+    ) -> Result<Page, Refusal> {
+        let path = collection(resource, None)?;
+        let known = token.as_ref().and_then(|_| self.0.lock().get(&path).copied());
+        let mut objects = known.unwrap_or(OBJECTS);
+        loop {
+            match attempt(client, &path, objects, token.as_deref()).await? {
+                Some((page, room)) => {
+                    self.note(path, after(objects, room), &page);
+                    return Ok(page);
+                }
+                None if objects > 1 => objects = fewer(objects),
+                None => return Err(too_large(resource)),
+            }
         }
+    }
+
+    /// Forgets a kind with its last page.
+    fn note(&self, path: String, objects: u32, page: &Page) {
+        let goes_on = page.1.as_ref().is_some_and(|token| !token.is_empty());
+        match goes_on {
+            true => self.0.lock().insert(path, objects),
+            false => self.0.lock().remove(&path),
+        };
     }
 }
 
-/// A page of so many objects at most; none where they take too much.
+/// How many objects the next page is asked for: more where so many more would have fitted.
+fn after(objects: u32, has_room: bool) -> u32 {
+    if has_room { objects.saturating_mul(STEP).min(OBJECTS) } else { objects }
+}
+
+/// A page of so many objects at most, and whether more would fit; none where they take too much.
 async fn attempt(
     client: &Client,
     path: &str,
     objects: u32,
     token: Option<&str>,
-) -> Result<Option<Page>, Refusal> {
+) -> Result<Option<(Page, bool)>, Refusal> {
     let continue_token = token.map(str::to_owned);
     let params = ListParams { limit: Some(objects), continue_token, ..ListParams::default() };
     let request = Request::new(path).list(&params);
@@ -75,10 +104,13 @@ async fn attempt(
     if !code.is_success() {
         return Err(refused(code, &text));
     }
-    if memory_of(&text) > memory {
+    let taken = memory_of(&text);
+    if taken > memory {
         return Ok(None);
     }
-    in_place::read(text.len(), || read(&text)).map(Some)
+    let step = STEP as usize;
+    let has_room = text.len() <= TEXT / step && taken <= MEMORY / step;
+    in_place::read(text.len(), || read(&text)).map(|page| Some((page, has_room)))
 }
 
 /// How many bytes of memory the values of a text take at most: a comma, a colon or a bracket stands for
@@ -121,6 +153,14 @@ mod tests {
         Resource::new("g", "v1", "Tool", "tools")
     }
 
+    async fn page(
+        client: &Client,
+        resource: &Resource,
+        token: Option<String>,
+    ) -> Result<Page, Refusal> {
+        Pages::default().page(client, resource, token).await
+    }
+
     fn get(query: &str) -> String {
         format!("GET /apis/g/v1/tools?&{query}")
     }
@@ -156,6 +196,33 @@ mod tests {
         let script = script.answer(&get("limit=1"), 200, list(&[hostile], "next"));
         let (items, next) = page(&script.client(), &resource(), None).await.unwrap();
         assert_eq!((items.len(), next.as_deref()), (1, Some("next")));
+        script.finish();
+    }
+
+    /// The next page begins with as many as fitted, and grows again; another listing begins anew.
+    #[tokio::test]
+    async fn how_many_fit_is_known_from_the_page_before() {
+        let hostile = tool(json!(vec![json!({"": 0}); 50_000]));
+        let two = list(&[hostile.clone(), hostile.clone()], "");
+        let mut script = Script::new();
+        for limit in [250, 50, 10, 2] {
+            script = script.answer(&get(&format!("limit={limit}")), 200, two.clone());
+        }
+        let small = list(&[tool(json!({}))], "c");
+        let script = script
+            .answer(&get("limit=1"), 200, list(&[hostile.clone()], "a"))
+            .answer(&get("limit=1&continue=a"), 200, list(&[hostile], "b"))
+            .answer(&get("limit=1&continue=b"), 200, small.clone())
+            .answer(&get("limit=5&continue=c"), 200, small)
+            .answer(&get("limit=25&continue=c"), 200, list(&[], ""))
+            .answer(&get("limit=250"), 200, list(&[], ""));
+        let (client, pages, mut token) = (script.client(), Pages::default(), None);
+        for expected in ["a", "b", "c", "c", "", ""] {
+            let (_, next) = pages.page(&client, &resource(), token.take()).await.unwrap();
+            assert_eq!(next.as_deref().unwrap_or_default(), expected);
+            token = next.filter(|token| !token.is_empty());
+        }
+        assert!(pages.0.lock().is_empty());
         script.finish();
     }
 

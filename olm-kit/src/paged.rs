@@ -22,7 +22,7 @@ use tower::{BoxError, service_fn};
 const TEXT: usize = 4 << 20;
 
 /// What the objects of a page that is too long are divided by.
-const STEP: u32 = 5;
+pub(crate) const STEP: u32 = 5;
 
 /// Where a page has no more bytes, so many times its objects would have fitted.
 const ROOM: usize = TEXT / 5;

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use dashmap::DashMap;
 use olm_kit::discovery::{ApiKinds, ServerVersion};
+use olm_kit::live::Pages;
 use olm_lifecycle::catalog_source::registry::Settings;
 use olm_lifecycle::unpack::job::Images;
 
@@ -147,6 +148,7 @@ impl Parts {
                 client: self.client.clone(),
                 interpreter: self.interpreter.clone(),
                 kinds: ApiKinds::new(self.client.clone()),
+                pages: Pages::default(),
             },
             solver: self.solver(),
             rights: self.rights.clone(),

@@ -60,6 +60,9 @@ use tenancy::escalation::play;
 /// Needs real catalogs.
 const CORPUS: &str = "api::every_csv_of_the_corpus_is_accepted";
 
+/// Takes minutes.
+const HEAVY: &str = "rolling::heavy_objects";
+
 /// Needs a registry of images.
 const HOSTED: &str = "replicas::hosted";
 
@@ -107,7 +110,7 @@ fn main() -> ExitCode {
     let all = all.chain(of_hostile_input(hostile)).chain(slow::all(most, flags));
     let all = all.chain([
         local_trial(rolling, "rolling::nested_objects", hostile::nested),
-        local_trial(rolling, "rolling::heavy_objects", hostile::heavy),
+        heavy(rolling),
         local_trial(rolling, "rolling::update", rolling::update),
         local_trial(rolling, "rolling::two_at_work", rolling::two_at_work),
         local_trial(rolling, "rolling::openshift", openshift::reports_and_profile),
@@ -134,6 +137,15 @@ fn main() -> ExitCode {
 /// Whether no scenario is left out on request.
 fn is_complete(arguments: &Arguments) -> bool {
     arguments.filter.is_none() && arguments.skip.is_empty()
+}
+
+/// Each of its objects takes the API server seconds, and what is built for tests more than that.
+fn heavy(environment: &Arc<Environment>) -> Trial {
+    let is_left_out = !only::names(HEAVY);
+    if is_left_out {
+        println!("ignored: {HEAVY}: it takes minutes; cargo xtask test --scenarios plays it");
+    }
+    local_trial(environment, HEAVY, hostile::heavy).with_ignored_flag(is_left_out)
 }
 
 /// Scenarios that run on this tier only.

@@ -4,7 +4,7 @@ use kube::Client;
 use olm_effect::{Outcome, Refusal};
 use olm_kit::discovery::{ApiKinds, DiscoveryError};
 use olm_kit::interpreter::{Executed, Interpreter};
-use olm_kit::live;
+use olm_kit::live::{self, Pages};
 use olm_lifecycle::install_plan::execution::{Reply, Request, Served};
 use olm_types::gvk::Gvk;
 
@@ -13,6 +13,7 @@ pub(crate) struct Calls {
     pub(crate) client: Client,
     pub(crate) interpreter: Interpreter,
     pub(crate) kinds: ApiKinds,
+    pub(crate) pages: Pages,
 }
 
 impl Calls {
@@ -33,7 +34,7 @@ impl Calls {
                 Err(refusal) => Reply::Unreadable(refusal),
             },
             Request::List(resource, token) => {
-                match live::page(&self.client, &resource, token).await {
+                match self.pages.page(&self.client, &resource, token).await {
                     Ok((items, next)) => Reply::Page(items, next),
                     Err(refusal) => Reply::Unreadable(refusal),
                 }

@@ -22,8 +22,8 @@ use super::{forget_peak, healthy, within_memory};
 /// and has to be done with it within the time of a request.
 const PATTERNS: usize = 300;
 
-/// How many objects there are, and maps in each: together they would take more than a gigabyte.
-const OBJECTS: usize = 12;
+/// How many objects there are, and maps in each: together they would take most of a gigabyte.
+const OBJECTS: usize = 8;
 const MAPS: usize = 140_000;
 
 /// The definition is upgraded, and catalog-operator takes no more memory than for others.

@@ -1,15 +1,20 @@
 //! Objects whose values take a hundred times as much memory as their text, each just below what one may take,
 //! where their definitions let fields be anything. All of a kind come in one page when an operator starts.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use kube::api::{DeleteParams, ListParams};
+use k8s_openapi::NamespaceResourceScope;
+use kube::Resource;
+use kube::api::{DeleteParams, ListParams, PostParams};
 use olm_testkit::builders;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
 use olm_types::api::{ClusterServiceVersion, Subscription};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::healthy;
@@ -25,8 +30,8 @@ const MEMORY: [(Operator, u64); 2] = [(Operator::Olm, 512 << 20), (Operator::Cat
 /// anew and listed everything, which takes no more memory than they have.
 pub async fn heavy(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     for number in 0..OBJECTS {
-        ctx.create(&subscription(&ctx.namespace, number)).await?;
-        ctx.create(&csv(number)).await?;
+        create(&ctx, &subscription(&ctx.namespace, number)).await?;
+        create(&ctx, &csv(number)).await?;
     }
     healthy(&local, "rolling::beside-heavy").await?.remove().await?;
     for (operator, _) in MEMORY {
@@ -43,6 +48,19 @@ pub async fn heavy(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     ctx.api::<Subscription>().delete_collection(&one, &all).await?;
     ctx.api::<ClusterServiceVersion>().delete_collection(&one, &all).await?;
     Ok(())
+}
+
+/// Makes an object. An API server that is busy with the ones before may answer too late that it did.
+async fn create<K>(ctx: &TestContext, object: &K) -> Result<()>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    K: Clone + Debug + Serialize + DeserializeOwned,
+{
+    match ctx.api::<K>().create(&PostParams::default(), object).await {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+        Err(error) => Err(error).context("the API server refuses an object"),
+    }
 }
 
 /// What is malformed would cost nothing.
