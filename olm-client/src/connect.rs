@@ -18,7 +18,7 @@ pub fn client(config: Config) -> kube::Result<Client> {
     with(config, RetryPolicy::default())
 }
 
-/// kube's own policy, which it has unless it is told not to, asks an API that is away for many minutes.
+/// kube's own policy, which a client has by default, asks an API that is away for many minutes.
 fn with(mut config: Config, policy: RetryPolicy) -> kube::Result<Client> {
     config.default_retry = false;
     let stack = ClientBuilder::try_from(config)?

@@ -58,8 +58,8 @@ impl Pages {
         let mut objects = known.unwrap_or(OBJECTS);
         loop {
             match attempt(client, &path, objects, token.as_deref()).await? {
-                Some((page, room)) => {
-                    self.note(path, after(objects, room), &page);
+                Some((page, is_small)) => {
+                    self.note(path, after(objects, is_small), &page);
                     return Ok(page);
                 }
                 None if objects > 1 => objects = fewer(objects),
@@ -79,8 +79,8 @@ impl Pages {
 }
 
 /// How many objects the next page is asked for: more where so many more would have fitted.
-fn after(objects: u32, has_room: bool) -> u32 {
-    if has_room { objects.saturating_mul(STEP).min(OBJECTS) } else { objects }
+fn after(objects: u32, is_small: bool) -> u32 {
+    if is_small { objects.saturating_mul(STEP).min(OBJECTS) } else { objects }
 }
 
 /// A page of so many objects at most, and whether more would fit; none where they take too much.
@@ -109,8 +109,8 @@ async fn attempt(
         return Ok(None);
     }
     let step = STEP as usize;
-    let has_room = text.len() <= TEXT / step && taken <= MEMORY / step;
-    in_place::read(text.len(), || read(&text)).map(|page| Some((page, has_room)))
+    let is_small = text.len() <= TEXT / step && taken <= MEMORY / step;
+    in_place::read(text.len(), || read(&text)).map(|page| Some((page, is_small)))
 }
 
 /// How many bytes of memory the values of a text take at most: a comma, a colon or a bracket stands for
@@ -210,7 +210,7 @@ mod tests {
         }
         let small = list(&[tool(json!({}))], "c");
         let script = script
-            .answer(&get("limit=1"), 200, list(&[hostile.clone()], "a"))
+            .answer(&get("limit=1"), 200, list(std::slice::from_ref(&hostile), "a"))
             .answer(&get("limit=1&continue=a"), 200, list(&[hostile], "b"))
             .answer(&get("limit=1&continue=b"), 200, small.clone())
             .answer(&get("limit=5&continue=c"), 200, small)

@@ -25,7 +25,7 @@ const TEXT: usize = 4 << 20;
 pub(crate) const STEP: u32 = 5;
 
 /// Where a page has no more bytes, so many times its objects would have fitted.
-const ROOM: usize = TEXT / 5;
+const SMALL: usize = TEXT / 5;
 
 /// A client for one reader of a list at a time, whose pages have as many objects as it asks for or, where
 /// these are large, fewer.
@@ -110,7 +110,7 @@ async fn page(
 
 /// How many objects to ask for after so many took so many bytes: more, if those would have fitted.
 fn after(objects: u32, bytes: usize) -> u32 {
-    if bytes <= ROOM { objects.saturating_mul(STEP) } else { objects }
+    if bytes <= SMALL { objects.saturating_mul(STEP) } else { objects }
 }
 
 /// The request for a page, with this limit.

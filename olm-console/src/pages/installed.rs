@@ -28,7 +28,7 @@ struct Table {
     /// The page of all namespaces, or of this one alone.
     other: String,
     rows: Vec<Row>,
-    /// Rows for which there is no room.
+    /// Rows that do not fit on the page.
     more: usize,
     failure: Option<Failure>,
 }
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Thousands of Subscriptions, and texts that take the most room.
+    /// Thousands of Subscriptions, and texts that take the most bytes.
     #[test]
     fn a_page_has_a_size_and_says_what_is_left_out() {
         let long = "<".repeat(2_000);

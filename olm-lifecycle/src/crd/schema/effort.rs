@@ -104,7 +104,7 @@ impl Effort {
     }
 }
 
-/// Keeps a pattern where there is room. Those that came first stay: each object is compared with all of them, one after
+/// Keeps a pattern while the limit allows it. Those that came first stay: each object is compared with all of them, one after
 /// the other, and none would ever be found again if the last one took the place of another.
 fn keep(patterns: &mut BTreeMap<String, Compiled>, pattern: &str, compiled: Compiled) {
     let kept: usize = patterns.values().map(|kept| kept.weight).sum();
