@@ -23,7 +23,7 @@ pub(super) async fn during(
     folder: Option<&str>,
     steps: impl Future<Output = Result<()>>,
 ) -> Result<()> {
-    while_permitted(ctx, with_flags(ctx, flags, folder, steps)).await
+    while_permitted(ctx, Box::pin(with_flags(ctx, flags, folder, steps))).await
 }
 
 /// Goes through steps while the namespace of OLM lets Pods use the network of the node. Pods of catalogs follow what
@@ -32,6 +32,8 @@ pub(super) async fn while_permitted(
     ctx: &TestContext,
     steps: impl Future<Output = Result<()>>,
 ) -> Result<()> {
+    // Steps are long, and a copy of them for each function on the way is more than the stack of a thread.
+    let steps = Box::pin(steps);
     let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
     let namespace = namespace(ctx)?;
     let before = namespaces.get(namespace).await?.labels().get(ENFORCED).cloned();
@@ -58,7 +60,7 @@ pub(super) async fn with_flags(
         pod["dnsPolicy"] = json!("ClusterFirstWithHostNet");
         Ok(json!({"template": {"spec": pod}}))
     };
-    while_changed(ctx, changed, steps).await
+    while_changed(ctx, changed, Box::pin(steps)).await
 }
 
 /// Goes through steps while two Pods of the operator have more flags and a folder each, and one of them is elected.
@@ -74,7 +76,7 @@ pub(super) async fn with_replicas(
         let pod = changed(&spec["template"]["spec"], &flags, folder)?;
         Ok(json!({"replicas": 2, "template": {"spec": pod}}))
     };
-    while_changed(ctx, changed, steps).await
+    while_changed(ctx, changed, Box::pin(steps)).await
 }
 
 /// Goes through steps while the Deployment is patched with what `change` makes of its spec.

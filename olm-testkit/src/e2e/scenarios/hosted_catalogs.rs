@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Scenario> {
 /// The flag has the operator take the catalog over while the operator is rolled out, the annotation gives it back, and
 /// then the flag goes.
 async fn readers_notice_nothing(ctx: Arc<TestContext>) -> Result<()> {
-    while_permitted(&ctx, reads_throughout(&ctx)).await
+    while_permitted(&ctx, Box::pin(reads_throughout(&ctx))).await
 }
 
 async fn reads_throughout(ctx: &TestContext) -> Result<()> {
@@ -44,7 +44,8 @@ async fn reads_throughout(ctx: &TestContext) -> Result<()> {
     let service = service(ctx).await?;
     let before = start(ctx, NAME, 1).await?;
     let (flags, folder) = (["--catalogs=process"], Some("/var/lib/olm-rs/catalogs"));
-    with_flags(ctx, &flags, folder, there_and_back(ctx, &before, &service)).await?;
+    let steps = Box::pin(there_and_back(ctx, &before, &service));
+    with_flags(ctx, &flags, folder, steps).await?;
     deploy::wait_ready(&ctx.client).await?;
     let after = reads_on(ctx, &before).await?;
     println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);

@@ -44,7 +44,7 @@ async fn the_leader_is_deleted(ctx: Arc<TestContext>) -> Result<()> {
     let insecure = format!("--insecure-registries={registry}");
     let flags = ["--catalogs=process", insecure.as_str()];
     let folder = Some("/var/lib/olm-rs/catalogs");
-    with_replicas(&ctx, &flags, folder, is_deleted(&ctx, &image)).await?;
+    with_replicas(&ctx, &flags, folder, Box::pin(is_deleted(&ctx, &image))).await?;
     deploy::wait_ready(&ctx.client).await
 }
 
