@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::bounded::{ENTRY, MAP, VALUE};
 use crate::interpreter::refusal_of;
-use crate::paged::{STEP, fewer, text_of};
+use crate::paged::{fewer, is_small, more, text_of};
 use crate::path::{collection, invalid};
 use crate::tasks::in_place;
 
@@ -58,8 +58,9 @@ impl Pages {
         let mut objects = known.unwrap_or(OBJECTS);
         loop {
             match attempt(client, &path, objects, token.as_deref()).await? {
-                Some((page, is_small)) => {
-                    self.note(path, after(objects, is_small), &page);
+                Some((page, has_space)) => {
+                    let next = if has_space { more(objects).min(OBJECTS) } else { objects };
+                    self.note(path, next, &page);
                     return Ok(page);
                 }
                 None if objects > 1 => objects = fewer(objects),
@@ -68,7 +69,7 @@ impl Pages {
         }
     }
 
-    /// Forgets a kind with its last page.
+    /// Notes how many objects the next page is asked for; forgets a kind with its last page.
     fn note(&self, path: String, objects: u32, page: &Page) {
         let goes_on = page.1.as_ref().is_some_and(|token| !token.is_empty());
         match goes_on {
@@ -76,11 +77,6 @@ impl Pages {
             false => self.0.lock().remove(&path),
         };
     }
-}
-
-/// How many objects the next page is asked for: more where so many more would have fitted.
-fn after(objects: u32, is_small: bool) -> u32 {
-    if is_small { objects.saturating_mul(STEP).min(OBJECTS) } else { objects }
 }
 
 /// A page of so many objects at most, and whether more would fit; none where they take too much.
@@ -108,9 +104,8 @@ async fn attempt(
     if taken > memory {
         return Ok(None);
     }
-    let step = STEP as usize;
-    let is_small = text.len() <= TEXT / step && taken <= MEMORY / step;
-    in_place::read(text.len(), || read(&text)).map(|page| Some((page, is_small)))
+    let has_space = is_small(text.len(), TEXT) && is_small(taken, MEMORY);
+    in_place::read(text.len(), || read(&text)).map(|page| Some((page, has_space)))
 }
 
 /// How many bytes of memory the values of a text take at most: a comma, a colon or a bracket stands for

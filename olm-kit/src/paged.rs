@@ -22,10 +22,7 @@ use tower::{BoxError, service_fn};
 const TEXT: usize = 4 << 20;
 
 /// What the objects of a page that is too long are divided by.
-pub(crate) const STEP: u32 = 5;
-
-/// Where a page has no more bytes, so many times its objects would have fitted.
-const SMALL: usize = TEXT / 5;
+const STEP: u32 = 5;
 
 /// A client for one reader of a list at a time, whose pages have as many objects as it asks for or, where
 /// these are large, fewer.
@@ -66,6 +63,16 @@ pub(crate) fn fewer(objects: u32) -> u32 {
     (objects / STEP).max(1)
 }
 
+/// How many objects are asked for after so many left most of a limit unused: so many more would have fitted.
+pub(crate) fn more(objects: u32) -> u32 {
+    objects.saturating_mul(STEP)
+}
+
+/// Whether so much is so little of a limit that [`more`] objects would have fitted.
+pub(crate) fn is_small(taken: usize, limit: usize) -> bool {
+    taken <= limit / STEP as usize
+}
+
 /// What a request for a page says.
 struct Asked {
     objects: u32,
@@ -96,7 +103,7 @@ async fn page(
         let answer = client.send(with_limit(request, objects)?).await?;
         // There is no smaller page than one object, and what an API server refuses with is short.
         if objects <= 1 || !answer.status().is_success() {
-            next.store(objects.saturating_mul(STEP), Ordering::Relaxed);
+            next.store(more(objects), Ordering::Relaxed);
             return Ok(answer);
         }
         let (head, body) = answer.into_parts();
@@ -110,7 +117,7 @@ async fn page(
 
 /// How many objects to ask for after so many took so many bytes: more, if those would have fitted.
 fn after(objects: u32, bytes: usize) -> u32 {
-    if bytes <= SMALL { objects.saturating_mul(STEP) } else { objects }
+    if is_small(bytes, TEXT) { more(objects) } else { objects }
 }
 
 /// The request for a page, with this limit.
