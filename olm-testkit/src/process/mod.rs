@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,9 @@ pub struct Launch {
 impl Launch {
     /// Starts the process.
     pub fn start(&self) -> Result<Running> {
+        // A shell starts it: that there is no such file would stand in the log only.
+        let in_folder = self.program.components().nth(1).is_some();
+        ensure!(!in_folder || self.program.is_file(), "there is no {}", self.program.display());
         let log = File::create(&self.log)
             .with_context(|| format!("cannot write {}", self.log.display()))?;
         let child = self

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::{Namespace, Service};
 use kube::Client;
 use kube::api::{Api, PostParams};
@@ -51,9 +51,13 @@ impl ImageCatalog {
         source.spec.image = Some(format!("{REGISTRY}/{NAME}:v1"));
         let sources: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
         sources.create(&once, &source).await.context("the API server refuses the catalog")?;
-        let catalog = Self::serve(client, binaries).await?;
-        wait::until_connected(&sources, NAME).await?;
-        Ok(catalog)
+        loop {
+            let catalog = Self::serve(client, binaries).await?;
+            if connected_at(client, &sources, catalog.address.ip()).await? {
+                return Ok(catalog);
+            }
+            catalog.stop();
+        }
     }
 
     /// Name of the CatalogSource, and of its Service.
@@ -116,6 +120,22 @@ pub async fn install_from_image(client: &Client) -> Result<()> {
     })
     .await
     .map(drop)
+}
+
+/// Waits until the catalog is connected, or its Service is no longer at this address (false): v0 makes the Service
+/// of a new catalog anew, as [`super::ServiceProxy::route`] says.
+async fn connected_at(client: &Client, sources: &Api<CatalogSource>, at: IpAddr) -> Result<bool> {
+    let services: Api<Service> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+    wait::until_ok("is connected", || async {
+        let state = sources.get(NAME).await?.status.and_then(|status| status.connection_state);
+        if state.as_ref().is_some_and(|state| state.last_observed_state == "READY") {
+            return anyhow::Ok(true);
+        }
+        let now = services.get_opt(NAME).await?.as_ref().and_then(address);
+        ensure!(now.is_some_and(|now| now != at), "the Service is at {now:?}, and {state:?}");
+        Ok(false)
+    })
+    .await
 }
 
 /// The address of a Service.
