@@ -90,7 +90,7 @@ pub async fn play_all(
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Plays a scenario in a namespace of its own. It ends at rest.
+/// Plays a scenario in a namespace of its own. It ends at rest, and leaves nothing that others pay for.
 ///
 /// # Errors
 ///
@@ -118,7 +118,10 @@ pub async fn play(
     }
     match provider.facts().stays {
         true => result.and(ctx.remove().await),
-        false => result,
+        false => {
+            result?;
+            ctx.leave().await
+        }
     }
 }
 

@@ -15,6 +15,9 @@ use tokio::sync::OnceCell;
 
 use crate::{conflicts, readiness, used_permissions};
 
+/// Clusters that most scenarios share: of each that has passed nothing stays that others pay for.
+const SHARED_BY_MOST: [&str; 2] = ["scenarios", "strict"];
+
 /// Starts when first used, and ends with the last scenario that shares it.
 pub struct Environment {
     runtime: Runtime,
@@ -62,7 +65,8 @@ impl Environment {
                 Err(error) => return Err(provider.check().err().unwrap_or(error)),
                 Ok(()) => provider.check().and(ctx.at_rest().await)?,
             }
-            healthy::check(&ctx, name).await
+            healthy::check(&ctx, name).await?;
+            if SHARED_BY_MOST.contains(&self.purpose) { ctx.leave().await } else { Ok(()) }
         })
     }
 

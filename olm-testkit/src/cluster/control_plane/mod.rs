@@ -2,6 +2,7 @@
 //! lines. What a backend needs beyond that comes as a [`Network`].
 
 pub mod certificates;
+mod memory;
 pub mod readiness;
 
 use std::fs;
@@ -48,10 +49,6 @@ rules:
     verbs: [create, update, patch, delete, deletecollection, list]
   - level: None
 ";
-
-/// The parts collect their garbage three times as rarely as Go's programs usually do, which is a fifth
-/// of the API server's time, unless they would take much more memory than with that.
-const MEMORY: [(&str, &str); 2] = [("GOGC", "300"), ("GOMEMLIMIT", "1GiB")];
 
 /// Writes the files that command lines name, apart from keys.
 pub fn write_configuration(home: &Home) -> Result<()> {
@@ -188,7 +185,7 @@ impl ControlPlane<'_> {
             name: name.to_owned(),
             program,
             args,
-            env: MEMORY.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+            env: memory::variables(name),
             log: self.home.path(&format!("logs/{name}.log")),
             lifetime: self.lifetime,
         }

@@ -6,6 +6,7 @@
 mod catalogs;
 mod everywhere;
 mod idle;
+mod leave;
 mod waiting;
 mod workload;
 
@@ -45,15 +46,26 @@ pub struct TestContext {
     catalogs: Mutex<Catalogs>,
     /// They answer until the test is over: OLM has to find them when it comes to rest.
     servers: Mutex<Vec<StandIn>>,
+    /// All namespaces of the scenario, its own first. Its parts share them.
+    namespaces: Arc<Mutex<Vec<String>>>,
 }
 
 impl TestContext {
     /// Makes a namespace that is named after a scenario.
     pub async fn new(provider: Arc<dyn Provider>, name: &str) -> Result<Arc<Self>> {
+        Self::among(provider, name, Arc::default()).await
+    }
+
+    /// The same, where a scenario has these namespaces so far.
+    async fn among(
+        provider: Arc<dyn Provider>,
+        name: &str,
+        namespaces: Arc<Mutex<Vec<String>>>,
+    ) -> Result<Arc<Self>> {
         let namespace = format!("e2e-{}", name.replace("::", "-").replace('_', "-"));
         let client = provider.client();
         let (catalogs, servers) = (Mutex::default(), Mutex::default());
-        let ctx = Self { client, namespace, provider, catalogs, servers };
+        let ctx = Self { client, namespace, provider, catalogs, servers, namespaces };
         if ctx.facts().stays {
             ctx.remove().await.context("cannot remove what an earlier run has left")?;
         }
@@ -61,12 +73,13 @@ impl TestContext {
         let object = builders::namespace(&ctx.namespace);
         let made = namespaces.create(&PostParams::default(), &object).await;
         made.context("cannot make a namespace")?;
+        ctx.namespaces.lock().await.push(ctx.namespace.clone());
         Ok(Arc::new(ctx))
     }
 
     /// Another namespace of the same cluster, for a part of the scenario.
     pub async fn beside(&self, name: &str) -> Result<Arc<Self>> {
-        Self::new(Arc::clone(&self.provider), name).await
+        Self::among(Arc::clone(&self.provider), name, Arc::clone(&self.namespaces)).await
     }
 
     /// What is special about the cluster.

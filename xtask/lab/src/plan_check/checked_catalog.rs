@@ -25,14 +25,14 @@ use super::program::Program;
 use super::seen::{Seen, is_passing};
 use super::{CATALOG, content, images, ours, program, rights};
 
-/// Without a write for so long, OLM is at rest.
-const QUIET: Duration = Duration::from_millis(1_500);
+/// Without a write for so long, OLM is at rest, beside other stages of a run of all tests, too.
+const QUIET: Duration = Duration::from_secs(3);
 
 /// The same of v0, which looks again and again.
 const QUIET_OF_V0: Duration = Duration::from_secs(4);
 
-/// What that may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// What that may take, on a busy machine as well.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
