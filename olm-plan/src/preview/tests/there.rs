@@ -195,7 +195,7 @@ fn a_group_that_is_there_stays() {
     assert!(note.contains("OperatorGroup g is there already and stays"), "{note}");
 }
 
-/// A namespace that is still to come has its account `default`; without a cluster nobody knows its version.
+/// A namespace that is still to come has its account `default`; the version of a cluster that is not asked is unknown.
 #[rstest]
 #[case::not_read(None, None, 1)]
 #[case::new_enough(Some("v1.33.0"), None, 0)]
