@@ -290,13 +290,17 @@ pub fn without_olm(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
+/// Why a command of one namespace refuses `-A`.
+pub const ONE_NAMESPACE: &str =
+    "this command looks at one namespace; name it with -n instead of -A";
+
 /// A namespace in which a command acts; one that acts on one namespace has no `-A`.
 ///
 /// # Errors
 /// `-A` was given.
 pub fn one_namespace(cluster: &Cluster, all: bool) -> Result<&str> {
     if all {
-        bail!("this command looks at one namespace; name it with -n instead of -A");
+        bail!(ONE_NAMESPACE);
     }
     Some(cluster.namespace.as_str()).filter(|name| !name.is_empty()).context("-n names nothing")
 }

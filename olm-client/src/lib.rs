@@ -35,6 +35,8 @@ pub mod operator;
 pub mod package;
 pub mod plan;
 pub mod reading;
+#[cfg(test)]
+mod stub;
 
 pub use cluster::{Cluster, TimedOut, cause};
 pub use notices::Notices;

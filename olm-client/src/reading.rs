@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use k8s_openapi::api::apps::v1::Deployment;
 use olm_plan::preview::Known;
 use olm_plan::settings::{Flavour, Settings};
+use olm_types::version::{Version, VersionError};
 
 use crate::contents::Pulling;
 
@@ -24,9 +25,17 @@ pub struct Sources {
     /// Which OLM decides, with --offline; otherwise as its Deployments in --state say, or olm-rs
     #[arg(long, visible_alias = "flavour", value_enum, value_name = "OLM")]
     pub flavor: Option<Flavor>,
+    /// Version of Kubernetes that operators are compared with, with --offline, such as 1.33
+    #[arg(long, value_name = "VERSION", value_parser = kube_version)]
+    pub kube_version: Option<String>,
     /// Namespace of global catalogs; otherwise as the programs of OLM say, or olm
     #[arg(long, value_name = "NAME")]
     pub olm_namespace: Option<String>,
+}
+
+/// A version as an API server gives it: the numbers that are left out are 0.
+fn kube_version(text: &str) -> Result<String, VersionError> {
+    Version::parse_tolerant(text).map(|version| format!("v{version}"))
 }
 
 /// Which OLM decides.
@@ -98,6 +107,14 @@ mod tests {
                     "args": ["--namespace=market"]}]}}}}));
         }
         known
+    }
+
+    #[rstest]
+    #[case("1.33", Some("v1.33.0"))]
+    #[case("v1.33.2", Some("v1.33.2"))]
+    #[case("new", None)]
+    fn a_version_of_kubernetes_may_be_short(#[case] text: &str, #[case] expected: Option<&str>) {
+        assert_eq!(kube_version(text).ok().as_deref(), expected);
     }
 
     #[rstest]

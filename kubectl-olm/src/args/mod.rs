@@ -199,7 +199,7 @@ pub enum Shell {
 /// Hides what is read with `--offline` alone.
 fn without_files(flag: clap::Arg) -> clap::Arg {
     match flag.get_id().as_str() {
-        "offline" | "state" | "flavor" => flag.hide(true),
+        "offline" | "state" | "flavor" | "kube_version" => flag.hide(true),
         _ => flag,
     }
 }
@@ -252,7 +252,7 @@ mod tests {
     fn only_commands_that_read_files_list_their_flags(#[case] name: &str, #[case] expected: bool) {
         let root = Cli::command();
         let command = root.find_subcommand(name).unwrap();
-        for flag in ["offline", "state", "flavor"] {
+        for flag in ["offline", "state", "flavor", "kube-version"] {
             let found = command.get_arguments().find(|one| one.get_long() == Some(flag)).unwrap();
             assert_eq!(!found.is_hide_set(), expected, "{name} --{flag}");
         }
@@ -299,6 +299,7 @@ mod tests {
     #[case(&["plan", "install", "kettle", "--install-mode", "MultiNamespace=a,b"])]
     #[case(&["plan", "upgrade", "kettle", "--offline", "--flavor", "v0"])]
     #[case(&["why", "kettle", "--offline", "--flavour=olm-rs"])]
+    #[case(&["plan", "install", "kettle", "--offline", "--kube-version", "1.33"])]
     #[case(&["run", "bundle", "i", "--install-mode=SingleNamespace=a"])]
     #[case(&["completion", "powershell"])]
     #[case(&["completion", "pwsh", "--install"])]

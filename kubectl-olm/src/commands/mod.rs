@@ -25,7 +25,7 @@ mod why;
 
 use anyhow::{Result, bail, ensure};
 use olm_client::Cluster;
-use olm_client::cluster::one_namespace;
+use olm_client::cluster::{ONE_NAMESPACE, one_namespace};
 use olm_client::listing::Listing;
 use olm_plan::Observed;
 
@@ -42,6 +42,9 @@ pub use doctor::Doctor;
 /// In the words of the command.
 pub async fn run(cli: &Cli) -> Result<Outcome> {
     let output = Output::new(cli.view.output);
+    if cli.view.all_namespaces {
+        refuse_all_namespaces(&cli.command)?;
+    }
     match &cli.command {
         Command::Completion { shell, install } => completion::script(output, *shell, *install),
         Command::Complete { words } => completion::complete(output, words, cli).await,
@@ -82,7 +85,24 @@ fn refuse_files(command: &Command) -> Result<()> {
     );
     ensure!(sources.state.is_empty(), "--state is read with --offline only");
     ensure!(sources.flavor.is_none(), "--flavor is read with --offline only");
+    ensure!(sources.kube_version.is_none(), "--kube-version is read with --offline only");
     Ok(())
+}
+
+/// `-A` is refused where it would say nothing. Commands that ask a cluster look at it themselves.
+fn refuse_all_namespaces(command: &Command) -> Result<()> {
+    match command {
+        Command::Explain { .. }
+        | Command::Version { .. }
+        | Command::Completion { .. }
+        | Command::Console(_) => {
+            bail!("this command looks at no namespace of its own: -A says nothing to it")
+        }
+        command if command.sources().is_some_and(|sources| sources.offline) => {
+            bail!(ONE_NAMESPACE)
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn in_cluster(
@@ -146,6 +166,7 @@ mod tests {
     const OFFLINE: &str = "--offline is for plan, search, show, graph and why";
     const STATE: &str = "--state is read with --offline only";
     const FLAVOR: &str = "--flavor is read with --offline only";
+    const KUBE: &str = "--kube-version is read with --offline only";
     const CONNECTS: &str = "cannot read the kubeconfig";
 
     /// There is no such kubeconfig: whoever goes on to connect complains of it.
@@ -165,6 +186,7 @@ mod tests {
     #[case(&["graph", "kettle", "--state", "f"], STATE)]
     #[case(&["why", "kettle", "--state", "f"], STATE)]
     #[case(&["plan", "install", "kettle", "--state", "f"], STATE)]
+    #[case(&["plan", "install", "kettle", "--kube-version", "1.33"], KUBE)]
     #[case(&["console", "--offline"], OFFLINE)]
     #[case(&["install", "kettle", "--yes"], CONNECTS)]
     #[case(&["list"], CONNECTS)]
@@ -191,7 +213,27 @@ mod tests {
         let cli = Cli::try_parse_from(words).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let error = runtime.block_on(run(&cli)).unwrap_err().to_string();
-        assert_eq!(error, "this command looks at one namespace; name it with -n instead of -A");
+        assert_eq!(error, ONE_NAMESPACE);
+    }
+
+    /// Neither a file nor a server is asked before.
+    #[rstest]
+    #[case(&["search", "kettle", "--offline", "-A"], ONE_NAMESPACE)]
+    #[case(&["show", "kettle", "--offline", "-A"], ONE_NAMESPACE)]
+    #[case(&["graph", "kettle", "--offline", "-A"], ONE_NAMESPACE)]
+    #[case(&["why", "kettle", "--offline", "-A"], ONE_NAMESPACE)]
+    #[case(&["plan", "install", "kettle", "--offline", "-A"], ONE_NAMESPACE)]
+    #[case(&["console", "-A"], "-A says nothing")]
+    #[case(&["version", "-A"], "-A says nothing")]
+    #[case(&["version", "--client", "-A"], "-A says nothing")]
+    #[case(&["explain", "-A"], "-A says nothing")]
+    #[case(&["completion", "bash", "-A"], "-A says nothing")]
+    fn all_namespaces_are_not_ignored(#[case] words: &[&str], #[case] expected: &str) {
+        let words = [&["kubectl-olm", "--kubeconfig", "/dev/null/none"], words].concat();
+        let cli = Cli::try_parse_from(words).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = runtime.block_on(run(&cli)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
     }
 
     /// A port that was just given back has no listener.

@@ -62,3 +62,69 @@ impl Reading<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::stub;
+
+    /// Half of the kinds that are read.
+    const SERVED: [&str; 4] =
+        ["subscriptions", "clusterserviceversions", "installplans", "catalogsources"];
+
+    /// A cluster that has a Subscription and its catalog, and serves these kinds alone.
+    fn cluster(served: &'static [&'static str]) -> Cluster {
+        stub::cluster(move |address| {
+            let path = address.split('?').next().unwrap();
+            let kind = served.iter().find(|kind| path.ends_with(&format!("/{kind}")))?;
+            Some(json!({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items(kind)}))
+        })
+    }
+
+    fn items(kind: &str) -> Value {
+        let api = "operators.coreos.com/v1alpha1";
+        match kind {
+            "subscriptions" => json!([{"apiVersion": api, "kind": "Subscription",
+                "metadata": {"name": "kettle", "namespace": "ns"},
+                "spec": {"name": "kettle", "source": "kitchen", "sourceNamespace": "olm"}}]),
+            "catalogsources" => json!([{"apiVersion": api, "kind": "CatalogSource",
+                "metadata": {"name": "kitchen", "namespace": "olm"},
+                "spec": {"sourceType": "grpc", "image": "kitchen:1"},
+                "status": {"connectionState": {"lastObservedState": "READY"}}}]),
+            _ => json!([]),
+        }
+    }
+
+    /// That there is no OperatorGroup is not known, and nothing says so.
+    #[tokio::test]
+    async fn where_half_of_the_kinds_are_missing_the_rest_is_looked_at() {
+        let cluster = cluster(&SERVED);
+        let report = examination(&cluster, Some("ns"), false).await.unwrap();
+        let skipped: Vec<&str> = report.skipped.iter().map(|one| one.code).collect();
+        for (code, expected) in [
+            ("OLM001", false),
+            ("OLM002", true),
+            ("OLM009", true),
+            ("OLM013", false),
+            ("OLM021", true),
+            ("OLM028", true),
+        ] {
+            assert_eq!(skipped.contains(&code), expected, "{code}: {skipped:?}");
+        }
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+        let observed = cluster.observe(Some("ns"), true).await.unwrap();
+        assert_eq!((observed.subscriptions.len(), observed.catalog_sources.len()), (1, 1));
+        for kind in ["operatorgroups", "operatorconditions", "pods", "packagemanifests"] {
+            assert!(observed.unread.contains_key(kind), "{kind}: {:?}", observed.unread);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cluster_without_subscriptions_has_no_olm() {
+        let cluster = cluster(&["clusterserviceversions"]);
+        let error = examination(&cluster, None, false).await.unwrap_err();
+        assert!(format!("{error:#}").contains("OLM is not installed"), "{error:#}");
+    }
+}

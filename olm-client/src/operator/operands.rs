@@ -135,15 +135,11 @@ fn state(status: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use http::{Request, Response};
-    use kube::Client;
-    use kube::client::Body;
     use rstest::rstest;
     use serde_json::{from_value, json};
 
     use super::*;
-    use crate::catalogs::{Cache, Folders, Route};
-    use crate::notices::Notices;
+    use crate::stub;
 
     const IN_NAMESPACE: &str = "/apis/x.io/v1/namespaces/ns/kettles?&limit=10";
 
@@ -166,27 +162,10 @@ mod tests {
 
     /// A cluster whose API server has these answers, and no others.
     fn cluster(answers: Vec<(String, Value)>) -> Cluster {
-        let missing = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "reason": "NotFound", "message": "no", "code": 404});
-        let service = tower::service_fn(move |request: Request<Body>| {
-            let address = request.uri().to_string();
+        stub::cluster(move |address| {
             let known = answers.iter().find(|(wanted, _)| *wanted == address);
-            let (code, answer) = known.map_or((404_u16, &missing), |(_, answer)| (200, answer));
-            let body = Body::from(answer.to_string().into_bytes());
-            let answer = Response::builder().status(code).body(body).unwrap();
-            async move { Ok::<_, std::io::Error>(answer) }
-        });
-        Cluster {
-            client: Client::new(service, "ns"),
-            namespace: "ns".to_owned(),
-            is_named: false,
-            server: String::new(),
-            cache: Cache::default(),
-            folders: Folders::default(),
-            timeout: None,
-            notices: Notices::new(|_| {}),
-            route: Route::default(),
-        }
+            known.map(|(_, answer)| answer.clone())
+        })
     }
 
     #[rstest]

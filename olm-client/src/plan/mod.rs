@@ -57,6 +57,7 @@ pub async fn offline(
     notices: &Notices,
 ) -> Result<Preview> {
     let mut known = state.clone();
+    known.server_version.clone_from(&reading.sources.kube_version);
     let visible = Visible::of(&known, asked);
     let (flags, folders) = (&reading.sources.catalog, Folders::default());
     let catalogs = Catalogs::of_flags(&visible, flags, &folders, notices).await?;

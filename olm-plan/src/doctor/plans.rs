@@ -81,7 +81,9 @@ pub(super) fn held_by_sibling(view: &View<'_>) -> Vec<Found> {
 pub(super) fn failed(view: &View<'_>) -> Vec<Found> {
     let is_other = |text: &str| !is_stored(text) && !text.contains(INVALID);
     failing(view, is_other, |plan, message| match message.contains(COPIED) {
-        true => Fix::Wait(format!("do one of what the message names; afterwards {}", again(plan))),
+        true => Fix::Wait(
+            "do one of what the message names; the plan goes on when the copy is gone".to_owned(),
+        ),
         false => Fix::AskTheAuthor(format!(
             "ask the author of the operator, unless the message names a right that is missing or an \
              object that can be repaired; afterwards {}",

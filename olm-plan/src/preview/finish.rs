@@ -94,7 +94,30 @@ pub(super) fn finish(
     preview.changes = changes(&preview.written);
     preview.also_approved = also_approved(preview);
     preview.unknown.append(&mut world.unlisted);
+    preview.unknown.extend(unread_version(world, before, &after));
     preview.unknown.dedup();
+}
+
+/// What new CSVs ask of the API server's version, where that was not read. Not by their names: of a CSV that is named
+/// as unknown the manifests were not read.
+fn unread_version(
+    world: &World<'_>,
+    before: &[ClusterServiceVersion],
+    after: &[ClusterServiceVersion],
+) -> Vec<String> {
+    if world.known().server_version.is_some() {
+        return Vec::new();
+    }
+    let is_new = |csv: &&ClusterServiceVersion| {
+        before.iter().all(|old| old.metadata.name != csv.metadata.name)
+    };
+    let asking = after.iter().filter(is_new).filter_map(|csv| {
+        let minimum = csv.spec.min_kube_version.as_deref().filter(|text| !text.is_empty())?;
+        Some(format!(
+            "version of the API server, of which {minimum} is needed (with --offline, --kube-version says it)"
+        ))
+    });
+    asking.collect()
 }
 
 fn written(world: &World<'_>) -> Vec<Written> {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::group::group;
 use super::hop::{self, Reconciled};
-use super::prepare::{follow, forget_pending, olm_key, subscribe, subscription};
+use super::prepare::{default_account, follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::{Bundle, Preview};
 use super::world::World;
 use super::{Asked, NoPreview, Wanted, finish, plan_objects};
@@ -30,6 +30,7 @@ pub(super) fn preview(
     let csvs_before = own_csvs(world, home);
     plan_objects::ask(world, home);
     forget_pending(world, home);
+    default_account(world, home);
     let (action, name, to) = match &asked.wanted {
         Wanted::Install(install) => ("install", subscribe(world, home, install, universe)?, None),
         Wanted::Upgrade { operator, to, channel } => {

@@ -25,6 +25,7 @@ mod waiting;
 mod world;
 
 use jiff::Timestamp;
+pub use olm_lifecycle::install_plan::execution::is_about_a_copy;
 use olm_types::bundle::{CatalogKey, Universe};
 use serde_json::Value;
 

@@ -84,6 +84,15 @@ fn namespace_of(world: &mut World<'_>, namespace: &str) {
     }
 }
 
+/// Kubernetes makes this account in each namespace, so a new one has it before a CSV that needs it is looked at.
+pub(super) fn default_account(world: &mut World<'_>, namespace: &str) {
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount",
+        "metadata": {"name": "default", "namespace": namespace}});
+    if Key::of(&account).is_some_and(|key| world.get(&key).is_none()) {
+        world.assume(account);
+    }
+}
+
 /// The catalog that a Subscription to come names.
 fn catalog(install: &Install, universe: &dyn Universe) -> Result<CatalogKey, NoPreview> {
     let package = install.package.clone();

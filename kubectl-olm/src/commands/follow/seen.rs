@@ -1,6 +1,7 @@
 //! What a look at the cluster comes to: how far InstallPlan and CSVs are, and what has failed.
 
 use olm_plan::observed::name;
+use olm_plan::preview::is_about_a_copy;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase};
 
 /// What one look at the cluster comes to.
@@ -89,11 +90,12 @@ fn of_plan(plan: &InstallPlan) -> String {
 }
 
 /// Why a plan will never be executed; none while it may be. One that is executed with an account is tried again
-/// once that has other rights.
+/// once that has other rights, and one that met the copy of a CSV once that is gone.
 pub(super) fn failure(plan: &InstallPlan) -> Option<String> {
     let status = plan.status.as_ref()?;
-    let is_final =
-        status.phase == InstallPlanPhase::Failed && status.attenuated_service_account_ref.is_none();
+    let met_a_copy = status.message.as_deref().is_some_and(is_about_a_copy);
+    let may_go_on = status.attenuated_service_account_ref.is_some() || met_a_copy;
+    let is_final = status.phase == InstallPlanPhase::Failed && !may_go_on;
     let name = name(&plan.metadata);
     is_final.then(|| format!("InstallPlan {name} has failed, and OLM does not try it again"))
 }
@@ -158,6 +160,9 @@ mod tests {
     #[case::failed(json!({"phase": "Failed"}), true)]
     #[case::with_an_account(json!({"phase": "Failed",
         "attenuatedServiceAccountRef": {"kind": "ServiceAccount", "name": "a", "namespace": "ns"}}), false)]
+    #[case::over_a_copy(json!({"phase": "Failed", "message": "namespace ns holds a copy of a.v1, which is installed in \
+        namespace x and reaches this one: no CSV of that name can be created while the copy is there; install into \
+        another namespace"}), false)]
     fn a_plan_that_is_not_tried_again_ends_the_wait(#[case] status: Value, #[case] expected: bool) {
         assert_eq!(failure(&plan(status)).is_some(), expected);
     }

@@ -1,8 +1,8 @@
 //! Copies of CSVs: while an operator of another namespace reaches the plan's, its copy has the name.
 //!
 //! v0 takes the copy for the CSV that the plan brings: the plan is Complete, nothing is installed, and the Subscription
-//! waits for ever. Here the plan fails, and is tried again like any other until the copy is gone or time is over. A
-//! dependency is served by the operator that reaches the namespace: the plan goes on, and says so.
+//! waits for ever. Here the plan says whose copy it is, fails when time is over, and is tried again all the same until the
+//! copy is gone. A dependency is served by the operator that reaches the namespace: the plan goes on, and says so.
 
 use olm_types::api::{Step, Subscription};
 use olm_types::labels::COPIED_FROM;
@@ -19,6 +19,12 @@ pub fn copy_in_the_way(live: &Value) -> Option<StepError> {
         namespace: text("/metadata/namespace").to_owned(),
         from: from.to_owned(),
     })
+}
+
+/// Whether the message of a plan that has failed is that of a copy. One that claims so without reason only leads to
+/// more tries.
+pub fn is_about_a_copy(message: &str) -> bool {
+    message.starts_with("namespace ") && message.contains(" while the copy is there; ")
 }
 
 /// Whether the CSV of a step is there for other bundles alone: then the plan makes a Subscription for it.

@@ -141,6 +141,11 @@ impl StepError {
         self.refusal().is_some_and(Refusal::is_forbidden)
     }
 
+    /// Whether what stands in the way may go without a change of the plan: it is tried again when it has failed.
+    pub fn may_pass(&self) -> bool {
+        self.is_forbidden() || matches!(self, Self::CopyInTheWay { .. })
+    }
+
     /// Whether the API server said that something is absent, which may be the API itself.
     pub fn is_not_found(&self) -> bool {
         self.refusal().is_some_and(|refusal| refusal.code == 404)

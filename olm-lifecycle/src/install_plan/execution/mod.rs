@@ -30,7 +30,7 @@ mod unpacked;
 mod tests;
 
 pub use call::{Reply, Request};
-pub use copies::copy_in_the_way;
+pub use copies::{copy_in_the_way, is_about_a_copy};
 pub use difference::merge_patch;
 pub use error::StepError;
 pub use handlers::{HANDLERS, StepHandler};

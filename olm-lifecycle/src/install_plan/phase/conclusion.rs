@@ -58,7 +58,7 @@ pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion
         }
         Some(error) => {
             fail(&mut status, error.to_string(), now);
-            (error.is_forbidden().then_some(RETRY), Some(error.to_string()))
+            (error.may_pass().then_some(RETRY), Some(error.to_string()))
         }
         None if status.plan.iter().any(|step| step.status == StepStatus::WaitingForApi) => {
             status.phase = InstallPlanPhase::Installing;

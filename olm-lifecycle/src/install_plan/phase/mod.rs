@@ -2,7 +2,8 @@
 //!
 //! `RequiresApproval -> Installing -> Complete | Failed`. While it is Installing, a failing step is
 //! tried again for a minute, without limit when the API server forbids it to OLM's own account. A plan
-//! that failed because the account of its group lacks a right is tried again while it is Failed.
+//! that failed because the account of its group lacks a right, or because a copy has the name of its CSV, is
+//! tried again while it is Failed.
 
 mod conclusion;
 mod status;
@@ -23,7 +24,7 @@ use olm_types::reasons::{event, install_plan as reasons};
 use super::approval::{Declared, is_about_approval};
 use super::asked::Asked;
 use super::continuation::{Surroundings, Verdict, judge};
-use super::execution::{Execution, Scope};
+use super::execution::{Execution, Scope, is_about_a_copy};
 use super::request::{is_without_status, made_by_user};
 use super::{approval, collect, components, plan_order, report, stale, superseded};
 use crate::crd::CrdOwner;
@@ -217,11 +218,13 @@ fn approved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> 
     write(observed, wanted, None)
 }
 
-/// A plan that failed under an account is tried again: at once and then every [`RETRY`] when the account
-/// lacked a right, otherwise when rights or accounts of its namespace change. Its start stays, so that
+/// A plan that failed over a copy, or for a right that its account lacked, is tried again at once and then every
+/// [`RETRY`]; any other with an account when rights or accounts of its namespace change. Its start stays, so that
 /// another failure is final at once. What a pin or a range does not accept any more is not tried, but may be later.
 fn failed(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
-    if status.attenuated_service_account_ref.is_none() {
+    let has_account = status.attenuated_service_account_ref.is_some();
+    let may_pass = met_a_copy(status) || has_account && lacks_rights(status);
+    if !has_account && !may_pass {
         return Decision::Nothing;
     }
     let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
@@ -229,13 +232,17 @@ fn failed(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> De
         return Decision::Wait { effects: Vec::new(), rest: RETRY };
     }
     match judge(&observed.plan, &observed.around) {
-        Verdict::Go(without) if lacks_rights(status) => go_on(observed, status, &without, now),
-        _ if observed.rights_changed => {
+        Verdict::Go(without) if may_pass => go_on(observed, status, &without, now),
+        _ if has_account && observed.rights_changed => {
             let phase = InstallPlanPhase::Installing;
             write(observed, InstallPlanStatus { phase, ..status.clone() }, None)
         }
         _ => Decision::Nothing,
     }
+}
+
+fn met_a_copy(status: &InstallPlanStatus) -> bool {
+    status.message.as_deref().is_some_and(is_about_a_copy)
 }
 
 /// Whether the API server forbade a step, in its own words. A status that claims so without reason

@@ -57,12 +57,18 @@ pub(super) fn observe(world: &mut World<'_>, work: &Work<'_>, csv: &str) -> Opti
         serving: serving::observe(world, &csv),
         operator_conditions: by_name(world.all(home)),
         cluster_owned: cluster_owned(world, &csv),
-        server_version: world.known().server_version.clone(),
+        server_version: server_version(world, &csv),
         trust: trust(work),
         siblings,
         csv,
         ..Observed::default()
     })
+}
+
+/// The version of the API server. One that was not read is taken for new enough; `finish` says that it is unknown.
+fn server_version(world: &World<'_>, csv: &ClusterServiceVersion) -> Option<String> {
+    let read = world.known().server_version.clone();
+    read.or_else(|| csv.spec.min_kube_version.clone())
 }
 
 /// Marks of an administrator's content cannot be checked here; what they allow is taken to be allowed.

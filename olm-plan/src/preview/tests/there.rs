@@ -194,3 +194,40 @@ fn a_group_that_is_there_stays() {
     let [note] = notes(Mode::OwnNamespace).try_into().unwrap();
     assert!(note.contains("OperatorGroup g is there already and stays"), "{note}");
 }
+
+/// A namespace that is still to come has its account `default`; the version of a cluster that is not asked is unknown.
+#[rstest]
+#[case::not_read(None, None, 1)]
+#[case::new_enough(Some("v1.33.0"), None, 0)]
+#[case::too_old(Some("v1.15.0"), Some("minKubeVersion (1.16.0) > server version (1.15.0)"), 0)]
+fn what_an_operator_asks_of_the_cluster(
+    #[case] server: Option<&str>,
+    #[case] problem: Option<&str>,
+    #[case] unknown: usize,
+) {
+    let mut known = known(&[]);
+    known.server_version = server.map(str::to_owned);
+    let mut csv = csv(1);
+    csv["spec"]["minKubeVersion"] = json!("1.16.0");
+    csv["spec"]["install"]["spec"]["permissions"][0]["serviceAccountName"] = json!("default");
+    let bundle = UnpackedBundle {
+        csv_name: "kettle.v1".to_owned(),
+        csv_json: csv.to_string(),
+        objects: vec![csv.to_string(), crd(&["v1"]).to_string()],
+    };
+    let key = (CatalogKey::new("olm", "kitchen"), "kettle.v1".into());
+    known.bundles.insert(key, Content::Read(Arc::new(bundle)));
+    let version = Some("1.0.0".to_owned());
+    let wanted = Install { version, is_manual: true, ..install("kettle") };
+    let preview = complete(Wanted::Install(wanted), &known);
+    assert_eq!(preview.problems.len(), usize::from(problem.is_some()), "{:?}", preview.problems);
+    let expected = problem.unwrap_or_default();
+    assert!(
+        preview.problems.iter().all(|found| found.contains(expected)),
+        "{:?}",
+        preview.problems
+    );
+    assert!(!lines(&preview).iter().any(|line| line.ends_with("ServiceAccount default")));
+    let asked = preview.unknown.iter().filter(|what| what.contains("1.16.0 is needed"));
+    assert_eq!((asked.count(), preview.unknown.len()), (unknown, unknown), "{:?}", preview.unknown);
+}

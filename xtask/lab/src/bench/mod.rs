@@ -2,12 +2,14 @@
 
 mod catalog;
 mod console;
+mod corpus;
 mod failover;
 mod hosted;
 mod install;
 mod installs;
 mod olm;
 mod packages;
+mod plan;
 mod snapshots;
 mod upgrade;
 mod versions;
@@ -56,6 +58,11 @@ enum Subject {
         /// Folders with file-based catalogs
         #[arg(required = true)]
         folders: Vec<PathBuf>,
+    },
+    /// `kubectl olm plan` with 30 Subscriptions: time of a resolution and of a plan, each beside its limit
+    Plan {
+        /// Folders with file-based catalogs; by default those that lie in the folder that OLM_CORPUS names
+        catalogs: Vec<PathBuf>,
     },
     /// Two replicas of each operator: time without a leader, writes while nothing happens, memory of a standby
     Failover {
@@ -123,6 +130,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Subject::Console(of) => {
             let measure = async |fixture: &Fixture| console::run(fixture, of).await;
             within_limits(&on_a_cluster(arguments, measure)?)
+        }
+        Subject::Plan { catalogs } => {
+            let folders = corpus::folders(catalogs)?;
+            let measure = async |dir: &Path| plan::run(&folders, dir);
+            within_limits(&with_programs(arguments, measure)?)
         }
         Subject::Failover { count } => {
             on_a_cluster(arguments, async |fixture| failover::run(fixture, *count).await)

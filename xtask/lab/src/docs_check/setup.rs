@@ -23,7 +23,7 @@ const CHECKOUT: [&str; 3] = ["demo", "deploy", "target"];
 const OWN: &str = ".bin";
 
 /// Programs of ours.
-const OURS: [&str; 1] = ["olm-registry"];
+const OURS: [&str; 2] = ["olm-registry", "kubectl-olm"];
 
 /// A folder with what commands need, and a cluster.
 pub(super) struct Setup {

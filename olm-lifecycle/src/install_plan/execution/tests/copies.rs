@@ -23,6 +23,7 @@ fn a_copy_is_in_the_way_until_it_is_gone() {
         no CSV of that name can be created while the copy is there; install into another namespace, or uninstall the \
         operator in kitchen, or let the OperatorGroup of kitchen select other namespaces";
     assert_eq!(error.as_deref(), Some(expected));
+    assert!(is_about_a_copy(expected));
     assert_eq!(cluster.writes, 0);
     cluster.objects.clear();
     assert_eq!(execute(&mut cluster, &steps), (vec![StepStatus::Created; 2], None));

@@ -166,6 +166,28 @@ fn what_is_reported_becomes_events_and_a_number() {
     assert_eq!(conclusion.warned, 1);
 }
 
+#[test]
+fn a_copy_fails_the_plan_which_goes_on_when_it_is_gone() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    with_status(&mut observed, |status| status.start_time = Some(Time(now())));
+    let copy = || {
+        let [csv, namespace, from] = ["csv.v1", "ns", "kitchen"].map(str::to_owned);
+        StepError::CopyInTheWay { csv, namespace, from }
+    };
+    let at = |observed: &Observed, failure, seconds: i64| {
+        conclude(observed, ended(StepStatus::Unknown, failure), now() + seconds.seconds())
+    };
+    let late = at(&observed, Some(copy()), 60);
+    let failed = written(&late.effects).unwrap();
+    assert_eq!((failed.phase, late.requeue), (InstallPlanPhase::Failed, Some(RETRY)));
+    with_status(&mut observed, |status| *status = failed);
+    assert!(matches!(decide(&observed, now() + 61.seconds()), Decision::Execute(_)));
+    let again = at(&observed, Some(copy()), 65);
+    assert!(again.effects.is_empty() && again.requeue == Some(RETRY), "{again:?}");
+    let done = written(&at(&observed, None, 70).effects).unwrap();
+    assert_eq!((done.phase, done.message), (InstallPlanPhase::Complete, None));
+}
+
 /// Whoever owns the group reads what its account may not do; the plan goes on with the right.
 #[test]
 fn what_an_account_may_not_do_fails_the_plan_and_is_tried_again() {

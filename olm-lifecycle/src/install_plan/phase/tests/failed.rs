@@ -48,6 +48,26 @@ fn a_failed_plan_that_lacks_rights_is_executed_again(
     assert_eq!(matches!(decision, Decision::Nothing), !executed);
 }
 
+/// A copy goes when the operator of another namespace reaches this one no longer: then the plan goes on.
+#[rstest]
+#[case::of_a_copy(
+    "namespace ns holds a copy of csv.v1, which is installed in namespace kitchen and reaches this one: no CSV of \
+     that name can be created while the copy is there; install into another namespace",
+    true
+)]
+#[case::another_error("error updating configmap: c: no", false)]
+fn a_failed_plan_that_met_a_copy_is_executed_again(#[case] message: &str, #[case] executed: bool) {
+    let mut observed = observed(InstallPlanPhase::Failed);
+    observed.rights_changed = true;
+    with_status(&mut observed, |status| {
+        status.start_time = Some(Time(now()));
+        status.message = Some(message.to_owned());
+    });
+    let decision = decide(&observed, now() + 1.hour());
+    assert_eq!(matches!(decision, Decision::Execute(_)), executed);
+    assert_eq!(matches!(decision, Decision::Nothing), !executed);
+}
+
 /// Its Subscription is pinned to what is installed, and may move on again.
 #[test]
 fn a_failed_plan_that_a_pin_lets_go_is_not_executed_again() {

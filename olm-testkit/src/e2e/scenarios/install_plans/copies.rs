@@ -16,7 +16,7 @@ use crate::wait;
 
 const CSV: &str = "kettle.v1.0.0";
 
-/// The plan names the copy and the namespace of the original, and goes on once the copy is gone.
+/// The plan names the copy and the namespace of the original, fails in time, and goes on once the copy is gone.
 pub(super) async fn in_the_way(ctx: Arc<TestContext>) -> Result<()> {
     let kitchen = ctx.beside("install_plans::a_copy_in_the_way::kitchen").await?;
     let targets = [kitchen.namespace.as_str(), ctx.namespace.as_str()];
@@ -35,11 +35,18 @@ pub(super) async fn in_the_way(ctx: Arc<TestContext>) -> Result<()> {
     let says = |plan: &InstallPlan| message(plan).contains(&expected);
     let stopped = plan(&ctx, "say whose copy is in the way", says).await?;
     ensure!(!is_in(&stopped, InstallPlanPhase::Complete), "the plan is complete: {stopped:?}");
+    begun_long_ago(&ctx, &stopped).await?;
+    let failed = |plan: &InstallPlan| is_in(plan, InstallPlanPhase::Failed);
+    let failed = plan(&ctx, "fail over the copy", failed).await?;
+    ensure!(message(&failed).starts_with(&expected), "{}", message(&failed));
 
     leave_out(&kitchen).await?;
     let own = ctx.succeeded(CSV).await?;
     ensure!(!is_copy(&own), "the CSV that succeeds is the copy");
     ctx.at_latest("kettle", CSV).await?;
+    let name = failed.name_any();
+    let complete = |plan: &InstallPlan| is_in(plan, InstallPlanPhase::Complete);
+    wait::until(&ctx.api(), &name, "be complete after it has failed", complete).await?;
     kitchen.remove().await
 }
 
@@ -48,6 +55,14 @@ async fn subscribe(ctx: &TestContext) -> Result<()> {
     let bundle = Bundle::new("1.0.0", &csv(CSV, "1.0.0").deployment("kettle", "default"));
     ctx.catalog("kitchen", &[Package::single("kettle", bundle)]).await?;
     ctx.subscribe("kettle", "kitchen").await
+}
+
+/// Moves the start of a plan back: its time to be tried is over.
+async fn begun_long_ago(ctx: &TestContext, plan: &InstallPlan) -> Result<()> {
+    let patch = Patch::Merge(json!({"status": {"startTime": "1970-01-01T00:00:00Z"}}));
+    let plans = ctx.api::<InstallPlan>();
+    let written = plans.patch_status(&plan.name_any(), &PatchParams::default(), &patch).await;
+    written.map(drop).context("the start of the plan cannot be moved")
 }
 
 /// The group of the other namespace selects that alone.

@@ -59,7 +59,7 @@ fn of_plans() -> Vec<Scenario> {
         ),
         scenario(
             "install_plans::a_copy_in_the_way",
-            "a plan whose CSV has the name of a copy says whose it is, and goes on once it is gone",
+            "a plan whose CSV has the name of a copy says whose it is, fails, and goes on once it is gone",
             copies::in_the_way,
         ),
         scenario(

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use olm_types::api::Subscription;
 use serde_json::{Value, json};
 use tokio::process::Command;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::program::Program;
 use super::{NEW, OLD, subscribe, waiting_plan};
@@ -20,7 +20,8 @@ use crate::wait::{self, TIMEOUT};
 const ASK: std::time::Duration = std::time::Duration::from_millis(250);
 
 /// Without an OperatorGroup there is one finding. Its fix, run by a shell as it is printed, leads to the
-/// next one: a plan that waits. Both approvals later nothing is found, and the exit code says so.
+/// next one: a plan that waits. Both approvals later nothing is found, and the exit code says so. `--wait` ends then, or
+/// when its time is over.
 pub(super) async fn finds_and_repairs(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
     let explained = program.prints(&["explain", "olm002"]).await?;
@@ -34,6 +35,8 @@ pub(super) async fn finds_and_repairs(ctx: Arc<TestContext>) -> Result<()> {
     let missing = finds(&program, &["OLM002"]).await?;
     let ended = program.run(&["doctor", "--detailed-exitcode"]).await?;
     ensure!(ended.code == Some(2) && ended.printed.contains("1 finding"), "{ended:?}");
+    let late = program.run(&["doctor", "--wait", "--timeout", "1s"]).await?;
+    ensure!(late.code == Some(4) && late.printed.contains("OLM002"), "{late:?}");
     as_printed(&program, &missing[0]).await?;
 
     let first = waiting_plan(&ctx, "kettle").await?;
@@ -42,10 +45,14 @@ pub(super) async fn finds_and_repairs(ctx: Arc<TestContext>) -> Result<()> {
     as_printed(&program, &waits[0]).await?;
     ctx.succeeded(OLD).await?;
     let next = finds(&program, &["OLM013"]).await?;
+    let waits = program.start(&["doctor", "--wait"])?;
     as_printed(&program, &next[0]).await?;
     ctx.succeeded(NEW).await?;
     ctx.at_latest("kettle", NEW).await?;
     finds(&program, &[]).await?;
+    let waited = timeout(TIMEOUT, waits.wait_with_output()).await;
+    let waited = waited.context("doctor --wait does not end")??;
+    ensure!(waited.status.code() == Some(0), "{waited:?}");
     let ended = program.run(&["doctor", "--detailed-exitcode"]).await?;
     ensure!(ended.code == Some(0), "{ended:?}");
     let junit = program.prints(&["doctor", "-o", "junit"]).await?;

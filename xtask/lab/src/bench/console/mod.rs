@@ -23,7 +23,7 @@ use olm_testkit::{builders, packages as api};
 use olm_types::api::{CatalogSource, PackageManifest, Subscription};
 use tokio::time::sleep;
 
-use super::packages;
+use super::{corpus, packages};
 use crate::scale::table::{Table, percentile};
 use asked::{Connection, Console};
 
@@ -68,29 +68,9 @@ pub(super) struct Arguments {
     namespaces: usize,
 }
 
-impl Arguments {
-    /// The folders.
-    fn folders(&self) -> Result<Vec<PathBuf>> {
-        if !self.catalogs.is_empty() {
-            return Ok(self.catalogs.clone());
-        }
-        let corpus = std::env::var_os("OLM_CORPUS").context(
-            "name the folders of catalogs, or set OLM_CORPUS to a folder that they lie in",
-        )?;
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(&corpus).context("cannot read the folder of OLM_CORPUS")? {
-            let path = entry?.path();
-            found.extend(path.is_dir().then_some(path));
-        }
-        found.sort();
-        ensure!(!found.is_empty(), "there is no catalog in the folder of OLM_CORPUS");
-        Ok(found)
-    }
-}
-
 /// Measures.
 pub(super) async fn run(fixture: &Fixture, arguments: &Arguments) -> Result<Table> {
-    let folders = arguments.folders()?;
+    let folders = corpus::folders(&arguments.catalogs)?;
     let client = &fixture.client;
     let _registries = packages::serve(fixture, &folders).await?;
     api::announce(client).await?;

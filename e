@@ -1,0 +1,1 @@
+error: -o name is not for this command, json and yaml are
