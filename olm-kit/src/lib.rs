@@ -74,6 +74,7 @@ pub mod shared_key;
 pub mod shutdown;
 pub mod tasks;
 pub mod tls;
+mod typed;
 pub mod watch;
 
 pub use key::ObjectKey;
