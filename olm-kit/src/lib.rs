@@ -44,7 +44,6 @@
 
 pub mod admin;
 pub mod aggregated;
-mod bounded;
 pub mod callers;
 mod cause;
 pub mod certificates;

@@ -5,8 +5,8 @@
 //! is: an element of a list, an entry of a map, what is in a box. An object may have a good many of them for
 //! each byte that it says, and more than any object of good will has where it says little.
 //!
-//! What is of any shape is not counted: its values are bounded before they are types (see
-//! [`Bounded`](crate::bounded::Bounded)), and whoever keeps it keeps its text.
+//! What is of any shape is not counted: its values are bounded before they are types
+//! ([`received`](crate::received)), and whoever keeps it keeps its text.
 
 mod access;
 mod count;
