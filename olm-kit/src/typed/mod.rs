@@ -69,10 +69,10 @@ impl<'de> Deserializer<'de> for Typed<'de, '_> {
     type Error = Error;
 
     as_it_is! {
-        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_bool deserialize_unit deserialize_identifier deserialize_ignored_any
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64 deserialize_unit deserialize_identifier
-        deserialize_ignored_any
+        deserialize_f32 deserialize_f64
     }
 
     as_text! {

@@ -69,6 +69,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("escalation_v0::cleared_targets", 25),
     ("escalation_v0::excluded_catalogs", 10),
     ("escalation_v0::forged_certificates", 25),
+    ("escalation_v0::forged_marks", 25),
     ("escalation_v0::global_catalog", 15),
     ("escalation_v0::lost_certificate", 15),
     ("escalation_v0::older_definition", 15),
