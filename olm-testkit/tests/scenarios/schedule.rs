@@ -91,7 +91,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("hostile::deployments", 60),
     ("rolling::nested_objects", 60),
     ("rolling::heavy_objects", 300),
-    ("rolling::idle_callers_over_tls", 30),
+    ("rolling::idle_callers_over_tls", 70),
     ("rolling::openshift", 30),
     ("faults::api_server_away", 25),
     ("faults::api_server_frozen", 15),
