@@ -43,7 +43,7 @@ fn objects_are_what_any_reader_makes_of_them(#[case] object: Value) {
 fn types_with_boxes_enums_and_values_of_any_shape_are_as_usual() {
     let probe = json!({"httpGet": {"port": "http"}, "exec": {"command": ["a"]}});
     let container = json!({"name": "a", "image": "b", "env": [{"name": "c", "value": "d"}],
-        "resources": {"limits": {"cpu": "1", "memory": 7}}, "livenessProbe": probe});
+        "resources": {"limits": {"cpu": "1", "memory": "7"}}, "livenessProbe": probe});
     let template = json!({"metadata": {}, "spec": {"containers": [container]}});
     let spec = json!({"replicas": 2, "selector": {"matchLabels": {}}, "template": template});
     is_as_usual::<Deployment>(&json!({"metadata": {"name": "a"}, "spec": spec}));
