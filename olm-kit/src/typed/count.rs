@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde_json::{Error, Value};
 
 /// Bytes of memory that an object may take however little it says.
-pub(super) const AT_LEAST: usize = 1 << 20;
+const AT_LEAST: usize = 1 << 20;
 
 /// Bytes of memory for each byte that an object says. Rules of roles, of which an object has thousands, take
 /// eight, and entries of maps with one label fifty, of which it has few.
