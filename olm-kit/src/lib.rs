@@ -44,7 +44,6 @@
 
 pub mod admin;
 pub mod aggregated;
-mod bounded;
 pub mod callers;
 mod cause;
 pub mod certificates;
@@ -74,6 +73,7 @@ pub mod shared_key;
 pub mod shutdown;
 pub mod tasks;
 pub mod tls;
+mod typed;
 pub mod watch;
 
 pub use key::ObjectKey;

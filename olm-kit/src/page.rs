@@ -12,10 +12,10 @@ use kube::api::{ListParams, ObjectList, Request};
 use kube::client::Body;
 use kube::core::response::Status;
 use olm_effect::{Refusal, Resource};
+use olm_types::document::memory_of;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::bounded::{ENTRY, MAP, VALUE};
 use crate::interpreter::refusal_of;
 use crate::paged::{fewer, is_small, more, text_of};
 use crate::path::{collection, invalid};
@@ -106,18 +106,6 @@ async fn attempt(
     }
     let has_space = is_small(text.len(), TEXT) && is_small(taken, MEMORY);
     in_place::read(text.len(), || read(&text)).map(|page| Some((page, has_space)))
-}
-
-/// How many bytes of memory the values of a text take at most: a comma, a colon or a bracket stands for
-/// one value each, or for none where it is part of a string.
-fn memory_of(text: &[u8]) -> usize {
-    let values = text.iter().map(|byte| match byte {
-        b'{' => MAP,
-        b':' => ENTRY,
-        b',' | b'[' => VALUE,
-        _ => 0,
-    });
-    values.fold(text.len(), usize::saturating_add)
 }
 
 fn read(text: &[u8]) -> Result<Page, Refusal> {

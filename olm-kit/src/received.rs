@@ -13,12 +13,11 @@ use std::fmt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use kube::core::{ApiResource, DynamicResourceScope};
+use olm_types::document::{self, Bound, Budget, DocumentError, Meter};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use serde_json::{Deserializer as Json, Map, Value};
-
-use crate::bounded::{Bounded, Left};
+use serde_json::{Map, Value};
 
 /// Most bytes of memory that the values of an object may take which is one of many: thirty times as much as an
 /// API server stores of one by default, which only values with next to no text take.
@@ -44,13 +43,12 @@ impl<const METADATA: bool> Received<METADATA> {
     /// # Errors
     /// Its values take more than [`MOST`], or one of them is none that a reader of JSON knows.
     pub(crate) fn bounded(&self) -> Result<Value, String> {
-        match self.values(MOST) {
-            Ok((_, true)) => Err(format!(
+        self.within(MOST).map_err(|error| match error.exceeded().map(|exceeded| exceeded.bound) {
+            Some(Bound::Memory) => format!(
                 "its values take more than {MOST} bytes of memory: leave out what is not needed"
-            )),
-            Ok((object, false)) => Ok(object),
-            Err(error) => Err(error.to_string()),
-        }
+            ),
+            _ => error.to_string(),
+        })
     }
 
     /// The object, however much memory its values take.
@@ -58,17 +56,22 @@ impl<const METADATA: bool> Received<METADATA> {
     /// # Errors
     /// One of its values is none that a reader of JSON knows.
     pub(crate) fn unbounded(&self) -> Result<Value, serde_json::Error> {
-        self.values(usize::MAX).map(|(object, _)| object)
+        let mut values = Map::new();
+        for (name, text) in &self.fields {
+            values.insert(name.clone(), serde_json::from_str(text.get())?);
+        }
+        Ok(Value::Object(values))
     }
 
-    /// Its values, of which there are at most so many bytes; and whether there was more.
-    fn values(&self, most: usize) -> Result<(Value, bool), serde_json::Error> {
-        let (mut values, mut left) = (Map::new(), Left::of(most));
+    /// Its values, which take at most so many bytes together.
+    fn within(&self, memory: usize) -> Result<Value, DocumentError> {
+        let budget = Budget { bytes: usize::MAX, values: usize::MAX, memory, depth: usize::MAX };
+        let (mut values, mut meter) = (Map::new(), Meter::in_all(budget));
         for (name, text) in &self.fields {
-            let value = Bounded(&mut left).deserialize(&mut Json::from_str(text.get()))?;
+            let value = document::json(text.get().as_bytes(), &mut meter)?;
             values.insert(name.clone(), value);
         }
-        Ok((Value::Object(values), left.is_exceeded()))
+        Ok(Value::Object(values))
     }
 }
 
@@ -173,7 +176,8 @@ mod tests {
     #[case::itself(json!({"metadata": {"name": "a", "finalizers": vec!["x"; 1_000]}}))]
     fn the_name_of_a_large_object_is_known(#[case] object: Value) {
         let received = received(&object);
-        assert!(received.values(10_000).unwrap().1);
+        let error = received.within(10_000).unwrap_err();
+        assert_eq!(error.exceeded().unwrap().bound, Bound::Memory);
         assert_eq!(received.metadata.name.as_deref(), Some("a"));
     }
 
@@ -195,7 +199,7 @@ mod tests {
     /// Nothing is made of values before they are asked for: the text is all there is.
     #[test]
     fn a_page_is_kept_as_text() {
-        let object = json!({"metadata": {"name": "a"}, "spec": vec![json!({"": 0}); 60_000]});
+        let object = json!({"metadata": {"name": "a"}, "spec": vec![json!({"": 0}); 50_000]});
         let text = json!({"metadata": {}, "items": vec![object.clone(); 12]}).to_string();
         let page: kube::api::ObjectList<Received<false>> = serde_json::from_str(&text).unwrap();
         assert_eq!(page.items.len(), 12);

@@ -127,9 +127,14 @@ impl<K: Cached> Cache<K> {
         self.take(&key)
     }
 
-    /// The watch saw an object that cannot be read; true when this version is news.
+    /// The watch saw an object that cannot be read; true when this version is news. The version that is here is
+    /// confirmed by it, unless it is newer.
     pub(super) fn reject(&mut self, meta: &ObjectMeta, error: String) -> bool {
         let key = key_of(meta);
+        let known = self.get(&key).and_then(|known| known.cached_version());
+        if compare(known, meta.resource_version.as_deref()).is_some_and(Ordering::is_le) {
+            self.confirm(&key);
+        }
         if let Some(listed) = &mut self.listed {
             listed.insert(key.clone());
         }

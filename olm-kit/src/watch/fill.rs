@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::cache::Unconfirmed;
 use super::{Cached, Store};
+use crate::typed::typed;
 
 /// What a watch reports, and what became of it.
 pub(super) trait Fill: Send + Sync {
@@ -76,7 +77,7 @@ where
     }
 
     fn list_one(&self, object: &Value) -> Result<(), String> {
-        read::<K>(object).map(|object| self.store.list_one(object.into()))
+        typed::<K>(object).map(|object| self.store.list_one(object.into()))
     }
 
     fn end_list(&self) -> usize {
@@ -89,7 +90,7 @@ where
         if self.is_known(object) {
             return Ok(());
         }
-        read::<K>(object).map(|object| self.store.apply(object.into()))
+        typed::<K>(object).map(|object| self.store.apply(object.into()))
     }
 
     fn delete(&self, metadata: &ObjectMeta) {
@@ -107,8 +108,4 @@ where
     fn drop_unconfirmed(&self, suspect: &Unconfirmed) {
         self.store.drop_unconfirmed(suspect);
     }
-}
-
-fn read<K: DeserializeOwned>(object: &Value) -> Result<K, String> {
-    K::deserialize(object).map_err(|error| error.to_string())
 }

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Cached, Store};
+use crate::typed::typed;
 
 /// Drops what is not read.
 pub(super) type Strip<K> = Box<dyn Fn(&mut K) + Send + Sync>;
@@ -30,8 +31,8 @@ pub(super) enum Admits<K> {
 
 /// A store that an interpreter can hand objects to without knowing their type.
 pub trait Absorb: Send + Sync {
-    /// Takes the object as an API server returned it. A malformed one is ignored: the watch will
-    /// report it. One whose last finalizer went while it was being deleted is gone.
+    /// Takes the object as an API server returned it. One that is malformed, or takes more memory than the watch
+    /// reads, is ignored: the watch will report it. One whose last finalizer went while it was being deleted is gone.
     fn absorb_value(&self, object: &Value);
 
     /// The `resourceVersion` under which the store knows the target.
@@ -44,7 +45,7 @@ pub trait Absorb: Send + Sync {
 impl<K: Cached + DeserializeOwned + Send + Sync> Absorb for Store<K> {
     fn absorb_value(&self, object: &Value) {
         let is_gone = is_gone(object);
-        let Ok(object) = K::deserialize(object) else { return };
+        let Ok(object) = typed::<K>(object) else { return };
         if is_gone { self.absorb_deletion(object) } else { self.absorb(object) }
     }
 

@@ -16,6 +16,7 @@ use olm_testkit::operators::{Operator, Special};
 use olm_testkit::{packages, wait};
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::ClusterServiceVersion;
+use olm_types::labels::CLUSTER_OPERATOR_NAME;
 use rustls::pki_types::ServerName;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
@@ -28,6 +29,9 @@ use crate::rolling::FLAGS;
 
 /// What the flags name.
 const REPORTS: [&str; 2] = ["operator-lifecycle-manager", "operator-lifecycle-manager-catalog"];
+
+/// The ClusterOperator of the package server, which v0 fills from CSVs with its name in a label.
+const PACKAGE_SERVER: &str = "operator-lifecycle-manager-packageserver";
 
 /// CSVs that a tenant writes: what they say about the last version of OpenShift that they work with, and what the
 /// ClusterOperator says of that where it counts.
@@ -65,7 +69,7 @@ pub async fn reports_and_profile(local: Arc<Local>, ctx: Arc<TestContext>) -> Re
 }
 
 /// What a tenant writes into the properties of a CSV keeps the cluster from being upgraded as in v0, and under the
-/// strict policy it does not.
+/// strict policy it does not. Nor does a label of his have the package server's ClusterOperator show his CSV.
 async fn limits(local: &Local, ctx: &TestContext) -> Result<()> {
     ctx.operator_group().await?;
     for (name, value, _) in LIMITS {
@@ -73,6 +77,7 @@ async fn limits(local: &Local, ctx: &TestContext) -> Result<()> {
             format!(r#"{{"properties":[{{"type":"olm.maxOpenShiftVersion","value":{value}}}]}}"#);
         let limited = csv(name, "1.0.0").deployment("old", "default").with(|csv| {
             csv.annotations_mut().insert(PROPERTIES.to_owned(), property);
+            csv.labels_mut().insert(CLUSTER_OPERATOR_NAME.to_owned(), PACKAGE_SERVER.to_owned());
         });
         ctx.create(&limited.build()).await?;
     }
@@ -81,8 +86,10 @@ async fn limits(local: &Local, ctx: &TestContext) -> Result<()> {
         LIMITS.iter().all(|(name, _, said)| message.contains(name) && message.contains(said))
     };
     upgradeable(ctx, "False", names_both).await?;
+    is_shown(ctx, true).await?;
     restart(local, "strict").await?;
     upgradeable(ctx, "True", str::is_empty).await?;
+    is_shown(ctx, false).await?;
     for (name, ..) in LIMITS {
         let csvs: Api<ClusterServiceVersion> = ctx.api();
         csvs.delete(name, &DeleteParams::default()).await?;
@@ -95,11 +102,35 @@ async fn restart(local: &Local, policy: &str) -> Result<()> {
     let code = local.take_operator(Operator::Olm)?.terminate()?;
     ensure!(code == 0, "olm-operator ended with {code}");
     let flags = FLAGS.both.iter().map(|flag| (*flag).to_owned());
-    let args = flags.chain([format!("--tenant-policy={policy}")]).collect();
+    let own = [
+        format!("--tenant-policy={policy}"),
+        format!("--writePackageServerStatusName={PACKAGE_SERVER}"),
+    ];
+    let args = flags.chain(own).collect();
     let env = vec![("RELEASE_VERSION".to_owned(), "4.16.0".to_owned())];
     let log = format!("olm-operator-{policy}");
     let special = Special { log, args, env, ..Special::default() };
     local.start_operator(Operator::Olm, special).await?.until_ready().await
+}
+
+/// Waits until the ClusterOperator of the package server shows a CSV of the tenant, or none.
+async fn is_shown(ctx: &TestContext, expected: bool) -> Result<()> {
+    let shows = |object: &DynamicObject| {
+        let related = object.data.pointer("/status/relatedObjects").and_then(Value::as_array);
+        related.into_iter().flatten().any(|one| {
+            one["resource"] == "clusterserviceversions" && one["namespace"] == ctx.namespace
+        })
+    };
+    let found = |object: Option<&DynamicObject>| {
+        object.is_some_and(|object| {
+            condition(object, "Progressing").is_some() && shows(object) == expected
+        })
+    };
+    let found = await_condition(objects(ctx, "ClusterOperator"), PACKAGE_SERVER, found);
+    let found = timeout(wait::TIMEOUT, found).await;
+    let what = if expected { "does not show" } else { "shows" };
+    found.with_context(|| format!("{PACKAGE_SERVER} {what} a CSV of the tenant"))??;
+    Ok(())
 }
 
 /// Waits until OLM says whether the cluster may be upgraded, and why.

@@ -20,6 +20,18 @@ const NODE: usize = 12 * (size_of::<String>() + size_of::<Value>());
 /// Bytes of memory that an allocator adds to a text.
 const TEXT: usize = 32;
 
+/// How many bytes of memory the values of a text of JSON take at most, counted before any is made: a comma, a
+/// colon or a bracket stands for one value each, or for none where it is part of a string.
+pub fn memory_of(text: &[u8]) -> usize {
+    let values = text.iter().map(|byte| match byte {
+        b'{' => NODE,
+        b':' => ENTRY,
+        b',' | b'[' => VALUE,
+        _ => 0,
+    });
+    values.fold(text.len(), usize::saturating_add)
+}
+
 /// Bounds of reading a text, or several that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {

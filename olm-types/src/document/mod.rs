@@ -16,7 +16,7 @@ mod yaml;
 
 use std::io;
 
-pub use budget::{Bound, Budget, Exceeded, Meter};
+pub use budget::{Bound, Budget, Exceeded, Meter, memory_of};
 pub use json::{json, json_as};
 pub use stream::{all, documents, first, plain_numbers};
 pub use yaml::{plain, read as yaml};

@@ -73,6 +73,7 @@ pub const CONCERNS: &[Row] = &[
     ("olm-kit/src/received.rs", &["rolling::heavy_objects", "rolling::nested_objects"]),
     ("olm-kit/src/watch", &["faults", "rolling::heavy_objects", "rolling::nested_objects"]),
     ("olm-kit/src/tls", &["rolling", "packages"]),
+    ("olm-kit/src/typed", &["faults", "rolling::heavy_objects", "lifecycle"]),
     ("olm-lifecycle/src/cluster_operator", &["related_objects", "rolling"]),
     ("olm-kit/src/listen", &["packages", "deploy", "silence", "rolling"]),
     ("olm-kit/src/leader", &["replicas", "rolling", "flags"]),

@@ -4,6 +4,7 @@
 //! runs with warnings denied.
 
 mod arrows;
+mod attacks;
 mod citations;
 mod dependencies;
 mod differences;
@@ -82,6 +83,10 @@ const CHECKS: &[Check] = &[
     Check {
         rule: "each difference from v0, and each attack, names tests that exist",
         find: differences::without_test,
+    },
+    Check {
+        rule: "docs/security.md counts the attacks that are played",
+        find: attacks::miscounted,
     },
 ];
 

@@ -176,10 +176,27 @@ fn a_malformed_version_keeps_the_last_good_one() {
     assert_eq!((take(&log), store.malformed()), (vec!["a 5->7".to_owned()], vec![]));
 }
 
+/// What the process wrote may be more than the watch reads. It is there all the same, and need not be looked for.
+#[test]
+fn a_malformed_version_confirms_what_is_here_unless_that_is_newer() {
+    let (store, log) = logged([object("a", "u", 5)]);
+    store.absorb(object("a", "u", 7));
+    store.reject(&object("a", "u", 6).metadata, "spec: wrong".to_owned());
+    assert_eq!(store.unconfirmed().len(), 1, "an older version");
+    for version in [7, 9] {
+        store.absorb(object("a", "u", version));
+        store.reject(&object("a", "u", version).metadata, "spec: wrong".to_owned());
+        assert!(store.unconfirmed().is_empty(), "version {version}");
+    }
+    assert_eq!(take(&log), ["a 5->7", "a 7->9"]);
+}
+
 #[test]
 fn absorbed_values_are_read_as_the_kind() {
     let (store, log) = logged([]);
     store.absorb_value(&serde_json::to_value(object("a", "u", 3)).unwrap());
     store.absorb_value(&json!({"metadata": {"name": "b"}, "data": 7}));
+    let owners = vec![json!({}); 150_000];
+    store.absorb_value(&json!({"metadata": {"name": "c", "ownerReferences": owners}}));
     assert_eq!(take(&log), ["a -->3"]);
 }

@@ -25,7 +25,7 @@ use super::silence;
 use crate::rolling::FLAGS;
 
 /// How long connections are renewed.
-const ATTACK: Duration = Duration::from_secs(20);
+const ATTACK: Duration = Duration::from_secs(60);
 
 /// Probes beside one generation of silent connections.
 const PROBES: usize = 10;

@@ -2,7 +2,8 @@
 //! served as if they were not there.
 //!
 //! Each scenario has one succeed before there are slow servers, another one when these keep the operator waiting,
-//! and ends while they still do. The second takes less than 3 s longer than the first.
+//! and ends while they still do. The second takes less than 3 s; where the first takes more than a second, as on a
+//! busy machine, less than 3 s longer than that.
 
 mod conversion;
 mod grpc;
@@ -34,8 +35,10 @@ use images::DrippingRegistry;
 const SLOW: Duration = Duration::from_secs(29);
 /// Longer than any call may take.
 const SILENT: Duration = Duration::from_secs(3_600);
-/// How much longer a Subscription of another namespace may take beside slow servers.
-const LONGER: Duration = Duration::from_secs(3);
+/// What a Subscription of another namespace may take beside slow servers.
+const SOON: Duration = Duration::from_secs(3);
+/// Where it takes more without any, the machine is busy.
+const BUSY: Duration = Duration::from_secs(1);
 /// Bundles that each of two plans names.
 const BUNDLES: usize = 500;
 
@@ -180,7 +183,8 @@ async fn pulled(
 
 /// Fails when slow servers of another namespace hold a Subscription up.
 fn is_as_usual(usual: Duration, beside: Duration) -> Result<()> {
-    ensure!(beside < usual + LONGER, "it took {beside:?} beside slow servers, {usual:?} before");
+    let most = if usual < BUSY { SOON } else { usual + SOON };
+    ensure!(beside < most, "it took {beside:?} beside slow servers, {usual:?} before");
     Ok(())
 }
 

@@ -22,8 +22,8 @@ pub(super) fn time_limit(share: Duration, namespaces: usize) -> Duration {
     share.saturating_mul(namespaces).max(LEAST_TIME)
 }
 
-/// Megabytes that an operator holds, with a limit where there is one, and the most that it has held: what limits of
-/// Deployments follow from.
+/// Megabytes that an operator holds, with a limit where there is one, and the most that it has held, of which its
+/// Deployment gives it twice as much.
 pub(super) async fn memory(
     when: &str,
     (operator, limit): (Operator, Option<f64>),
@@ -37,9 +37,19 @@ pub(super) async fn memory(
         None => table.free(&name, format!("{megabytes:.1} MB")),
     }
     if let Some(bytes) = setup.peak(operator)? {
-        table.free(&format!("{operator}, most memory so far"), format!("{:.1} MB", bytes / 1e6));
+        let name = format!("{operator}, most memory so far");
+        table.bounded(&name, bytes / 1e6, half_of_limit(operator), "MB");
     }
     Ok(())
+}
+
+/// Megabytes that are half of what the Deployment in `deploy/base` lets an operator have.
+fn half_of_limit(operator: Operator) -> f64 {
+    let mebibytes = match operator {
+        Operator::Olm => 512.0,
+        Operator::Catalog => 1536.0,
+    };
+    mebibytes * 1.048_576 / 2.0
 }
 
 /// Writes in so many seconds in which nothing happens: there must be none.

@@ -13,6 +13,7 @@ mod forged;
 mod forgery;
 mod groups;
 mod hooks;
+mod marks;
 mod plans;
 mod shared;
 mod statuses;
@@ -115,6 +116,9 @@ pub const WAYS: &[(&str, &str, Play)] = &[
     }),
     ("escalation_v0::forged_statuses", "escalation_strict::forged_statuses", |tenant| {
         Box::pin(statuses::forged_statuses(tenant))
+    }),
+    ("escalation_v0::forged_marks", "escalation_strict::forged_marks", |tenant| {
+        Box::pin(marks::forged_marks(tenant))
     }),
     ("escalation_v0::shared_bundle", "escalation_strict::shared_bundle", |tenant| {
         Box::pin(shared::shared_bundle(tenant))
