@@ -10,6 +10,7 @@ pub(super) const LEFT: &[(&str, &[&str])] = &[
     ("approval::pairs", &["OLM009", "OLM013", "OLM031"]),
     ("approval::pairs_fail_forward", &["OLM009", "OLM013", "OLM032"]),
     ("approval::pairs_in_common", &["OLM013", "OLM015", "OLM031"]),
+    ("approval::taken_back_by_one_of_two", &["OLM016", "OLM031"]),
     ("bad_input::a_broken_catalog", &["OLM009"]),
     ("bad_input::a_crd_without_a_dot", &["OLM032"]),
     ("bad_input::a_malformed_bundle", &["OLM012"]),

@@ -5,6 +5,8 @@ mod apart;
 mod creations;
 mod declared;
 mod pairs;
+mod refused;
+mod taken_back;
 mod to_come;
 mod together;
 mod versions;
@@ -33,7 +35,7 @@ use crate::wait;
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
-    let groups = [approvals(), apart::all(), versions::all(), pairs::all()];
+    let groups = [approvals(), apart::all(), versions::all(), taken_back::all(), pairs::all()];
     groups.into_iter().flatten().collect()
 }
 
