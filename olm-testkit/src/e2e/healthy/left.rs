@@ -8,6 +8,7 @@ pub(super) const LEFT: &[(&str, &[&str])] = &[
     ("approval::all_at_once", &["OLM009", "OLM013"]),
     ("approval::each_its_own", &["OLM013"]),
     ("approval::pairs", &["OLM009", "OLM013", "OLM031"]),
+    ("approval::pairs_dead_catalog", &["OLM009", "OLM013"]),
     ("approval::pairs_fail_forward", &["OLM009", "OLM013", "OLM032"]),
     ("approval::pairs_in_common", &["OLM013", "OLM015", "OLM031"]),
     ("approval::taken_back_by_one_of_two", &["OLM016", "OLM031"]),

@@ -60,6 +60,12 @@ impl TestContext {
         wait::until(&self.api(), csv, "be Succeeded", has_succeeded).await.map(drop)
     }
 
+    /// Waits until a ClusterServiceVersion has failed.
+    pub(in crate::crash) async fn failed(&self, csv: &str) -> Result<()> {
+        let has_failed = |csv: &ClusterServiceVersion| csv.phase() == CsvPhase::Failed;
+        wait::until(&self.api(), csv, "be Failed", has_failed).await.map(drop)
+    }
+
     /// Waits until a Subscription has this version installed and wants no other.
     pub(in crate::crash) async fn at_latest(&self, subscription: &str, csv: &str) -> Result<()> {
         let what = format!("be at {csv}, the latest version");

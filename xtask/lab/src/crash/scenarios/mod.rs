@@ -7,6 +7,7 @@ mod failed_step_repaired;
 mod install_with_dependency;
 mod manual_approval;
 mod operators;
+mod pairs;
 mod pins;
 mod scoped_account;
 mod servers;
@@ -25,6 +26,7 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(declared::Declared),
         Box::new(bounds::Bounds),
         Box::new(pins::Pins),
+        Box::new(pairs::Pairs),
         Box::new(uninstall::Uninstall),
         Box::new(servers::WebhookInstall),
         Box::new(servers::ApiServiceInstall),
