@@ -56,6 +56,7 @@ pub(super) const LEFT: &[(&str, &[&str])] = &[
     ("escalation_v0::older_definition", &["OLM006"]),
     ("escalation_v0::shared_bundle", &["OLM006"]),
     ("escalation_v0::shared_names", &["OLM006"]),
+    ("gitops::policy", &["OLM013"]),
     ("hostile::deployments", &["OLM032"]),
     ("hostile::references", &["OLM009"]),
     ("idle::waits", &["OLM008", "OLM013", "OLM031"]),

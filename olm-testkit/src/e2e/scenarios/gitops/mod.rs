@@ -1,6 +1,7 @@
 //! Tools that keep Subscriptions in Git: what they apply stays as they applied it, and what OLM makes of it
 //! does not look like theirs.
 
+mod policy;
 mod tools;
 
 use std::sync::Arc;
@@ -25,11 +26,18 @@ use tools::{Manifests, TOOLS, marks};
 
 /// The scenarios of this file.
 pub(super) fn all() -> Vec<Scenario> {
-    vec![scenario(
-        "gitops::applied_again",
-        "tools apply group, catalog and Subscription again and again, and nothing changes",
-        applied_again,
-    )]
+    vec![
+        scenario(
+            "gitops::applied_again",
+            "tools apply group, catalog and Subscription again and again, and nothing changes",
+            applied_again,
+        ),
+        scenario(
+            "gitops::policy",
+            "a policy approves the versions that it names for its own Subscription, and nothing of a sibling",
+            policy::approves_its_own,
+        ),
+    ]
 }
 
 /// The version that is installed in the end.
