@@ -32,6 +32,7 @@ impl Part {
     pub fn whole(namespace: &Namespace, choices: &[Choice]) -> Self {
         let mut selection = select(namespace, choices);
         follow_pins(namespace, choices, &mut selection);
+        follow_without(namespace, namespace, choices, &mut selection);
         Self { selection, namespace: namespace.clone() }
     }
 }

@@ -76,6 +76,9 @@ fn who_shares_a_failed_plan_with_one_that_lets_it_go_gets_another() {
     assert_eq!(reconcile(&mut home, &all, &[]), [""; 0], "nobody has let it go");
     pin(&mut home, "a", "a.v1");
     let rest = ["b.v2 of 0 for b", "x.v2 of 0 for a,b,x"];
+    let whole = Part::whole(&home, &rest.map(chosen));
+    let moved: Vec<&String> = whole.selection.updates.keys().collect();
+    assert_eq!(moved, ["b", "x"], "where one plan is for all");
     assert_eq!(reconcile(&mut home, &rest, &[]), ["b.v2 x.v2 #2 Automatic of a,b,x"]);
     let expected = [("a", Some(1)), ("b", Some(2)), ("x", Some(2))];
     assert_eq!(followed(&home), expected.map(|(name, number)| (name.to_owned(), number)));
