@@ -208,7 +208,7 @@ fn failing(
     found.collect()
 }
 
-/// Whether a plan has failed, and its Subscription holds back what the plan would bring: a pin or a range that went back.
+/// Whether a plan has failed, and its Subscription holds back what the plan would bring: pin or range went back.
 fn is_let_go(plan: &InstallPlan, by: &Subscription) -> bool {
     plan.phase() == InstallPlanPhase::Failed
         && holding(by).is_some()

@@ -140,7 +140,7 @@ fn a_copy_in_the_way_is_for_whoever_installed_it() {
     assert!(found.fix.ends_with("kubectl -n ns delete installplan plan"), "{}", found.fix);
 }
 
-/// Who takes a change back is told of no failure; whose plan has failed otherwise is.
+/// A change that was taken back has not failed; one that is still asked for has.
 #[rstest]
 #[case::let_go("AtLatestKnown", json!([]), &[])]
 #[case::said_to_have_failed("AtLatestKnown", json!([{"type": "InstallPlanFailed", "status": "True"}]), &["OLM016"])]

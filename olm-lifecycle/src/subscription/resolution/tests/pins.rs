@@ -73,7 +73,7 @@ fn who_shares_a_failed_plan_with_one_that_lets_it_go_gets_another() {
     let all = ["a.v2 of 0 for a", "b.v2 of 0 for b", "x.v2 of 0 for a,b,x"];
     assert_eq!(reconcile(&mut home, &all, &[]), ["a.v2 b.v2 x.v2 #1 Automatic of a,b,x"]);
     fail_first(&mut home);
-    assert_eq!(reconcile(&mut home, &all, &[]), [""; 0], "nobody has let it go");
+    assert_eq!(reconcile(&mut home, &all, &[]), [""; 0], "each still asks for it");
     pin(&mut home, "a", "a.v1");
     let rest = ["b.v2 of 0 for b", "x.v2 of 0 for a,b,x"];
     let whole = Part::whole(&home, &rest.map(chosen));

@@ -8,7 +8,7 @@ use crate::install_plan::collect::surplus_of_each;
 
 const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
 
-/// Each has a plan of its own. Looked at again and again they are written by nobody, and no plan goes.
+/// Each has a plan of its own. However often they are looked at, nothing is written, and no plan goes.
 #[test]
 fn twelve_that_wait_are_left_alone_for_an_hour() {
     let mut home = home(&NAMES.map(|name| manual(name, "")));

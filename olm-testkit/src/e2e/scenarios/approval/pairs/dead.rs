@@ -12,7 +12,7 @@ use super::{CLOSED, Row, apply, package, rows, stage};
 use crate::builders::{self, Package};
 use crate::e2e::context::TestContext;
 
-/// While the catalog does not answer nothing is planned, whatever is declared; once it does, each gets what it declares.
+/// While the catalog does not answer nothing is planned, whatever is declared; then each gets what it declares.
 pub(super) async fn pairs_dead_catalog(ctx: Arc<TestContext>) -> Result<()> {
     let mut created = Creations::begin(&ctx)?;
     ctx.operator_group().await?;
