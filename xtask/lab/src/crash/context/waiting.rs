@@ -5,7 +5,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::api::Api;
-use olm_testkit::wait;
+use olm_testkit::{refusal, wait};
 use olm_types::api::{
     ClusterServiceVersion, CsvPhase, InstallPlan, Subscription, SubscriptionState,
 };
@@ -48,6 +48,13 @@ impl TestContext {
             conditions.chain(status.message.as_deref()).any(&wanted)
         };
         wait::until_some(&self.api::<InstallPlan>(), "", what, says).await.map(drop)
+    }
+
+    /// Waits for a plan that is refused a CSV, and has it fail.
+    pub(in crate::crash) async fn refused_plan_fails(&self) -> Result<()> {
+        let plans = self.api();
+        let plan = refusal::tried(&plans).await?;
+        refusal::fail(&plans, &plan).await.map(drop)
     }
 
     /// Waits for the Job that unpacks an image.

@@ -11,6 +11,7 @@ mod pairs;
 mod pins;
 mod scoped_account;
 mod servers;
+mod taken_back;
 mod uninstall;
 mod unpack;
 mod upgrade_with_crd_change;
@@ -27,6 +28,7 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(bounds::Bounds),
         Box::new(pins::Pins),
         Box::new(pairs::Pairs),
+        Box::new(taken_back::TakenBack),
         Box::new(uninstall::Uninstall),
         Box::new(servers::WebhookInstall),
         Box::new(servers::ApiServiceInstall),
