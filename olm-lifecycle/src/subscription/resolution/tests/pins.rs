@@ -105,6 +105,25 @@ fn who_shares_a_failed_plan_with_one_that_moves_elsewhere_gets_another() {
     assert_eq!(waiting(&home), ["a", "b", "x"]);
 }
 
+/// The process ended when that plan was made, and its Subscriptions did not know it.
+#[test]
+fn a_plan_without_what_was_let_go_is_found_again() {
+    let mut home = home(&[auto("a", "a.v1"), auto("b", "b.v1"), DEPENDENCY]);
+    reconcile(&mut home, &["a.v2 of 0 for a", "b.v2 of 0 for b", "x.v2 of 0 for a,b,x"], &[]);
+    fail_first(&mut home);
+    pin(&mut home, "a", "a.v1");
+    let before = home.subscriptions.clone();
+    reconcile(&mut home, &["b.v2 of 0 for b", "x.v2 of 0 for a,b,x"], &[]);
+    home.subscriptions = before;
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&home, now()) else {
+        panic!("is up to date")
+    };
+    let found = written(&effects).into_iter();
+    let found: Vec<_> =
+        found.map(|(name, status)| (name, status.install_plan_generation)).collect();
+    assert_eq!(found, [("b".to_owned(), Some(2)), ("x".to_owned(), Some(2))]);
+}
+
 fn fail_first(home: &mut Namespace) {
     let plan = Arc::make_mut(&mut home.plans[0]);
     plan.status.as_mut().unwrap().phase = InstallPlanPhase::Failed;
