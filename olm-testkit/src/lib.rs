@@ -7,6 +7,7 @@
 //! - [`operators`]: the real binaries of this workspace as child processes of a test;
 //! - [`peer`]: programs of OLM v0 that ours are compared with;
 //! - [`registry`]: catalogs that are served, and change;
+//! - [`refusal`]: CSVs that the API server refuses, and plans that fail for that;
 //! - [`catalog_reader`]: a client that reads a catalog meanwhile;
 //! - [`kubectl`]: the real kubectl;
 //! - [`browser`]: a real browser, for pages;
@@ -47,6 +48,7 @@ pub mod packages;
 pub mod peer;
 pub mod process;
 pub mod progress;
+pub mod refusal;
 pub mod registry;
 pub mod rights;
 pub mod stand_in;

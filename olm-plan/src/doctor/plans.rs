@@ -8,7 +8,9 @@ use olm_types::api::{
     Approval, InstallPlan, InstallPlanPhase, Subscription, SubscriptionCondition, SubscriptionState,
 };
 use olm_types::conditions::install_plan::INSTALLED;
-use olm_types::conditions::subscription::{INSTALL_PLAN_MISSING, UPGRADE_HELD};
+use olm_types::conditions::subscription::{
+    INSTALL_PLAN_FAILED, INSTALL_PLAN_MISSING, UPGRADE_HELD,
+};
 use olm_types::reasons::install_plan::INSTALL_CHECK_FAILED;
 use olm_types::reasons::subscription as reasons;
 
@@ -199,12 +201,20 @@ fn failing(
     fits: impl Fn(&str) -> bool,
     fix: impl Fn(&InstallPlan, &str) -> Fix,
 ) -> Vec<Found> {
-    let found = asked_for(view).into_iter().filter_map(|(plan, _)| {
+    let due = asked_for(view).into_iter().filter(|(plan, by)| !is_let_go(plan, by));
+    let found = due.filter_map(|(plan, _)| {
         let message = failure(plan).filter(|message| fits(message))?;
         let fix = fix(plan, &message);
         Some(Found::of(InstallPlan::KIND, &plan.metadata, message, fix))
     });
     found.collect()
+}
+
+/// Whether a plan has failed, and its Subscription holds back what the plan would bring: pin or range went back.
+fn is_let_go(plan: &InstallPlan, by: &Subscription) -> bool {
+    plan.phase() == InstallPlanPhase::Failed
+        && holding(by).is_some()
+        && true_condition(by, INSTALL_PLAN_FAILED).is_none()
 }
 
 /// Why a plan has failed, or is tried again.

@@ -58,6 +58,8 @@ const SECONDS: &[(&str, u32)] = &[
     ("approval::paused", 30),
     ("approval::pairs", 90),
     ("approval::pairs_fail_forward", 45),
+    ("approval::pairs_dead_catalog", 30),
+    ("approval::taken_back", 45),
     ("approval::pairs_in_common", 90),
     ("approval::of_a_range", 30),
     ("approval::in_common", 30),

@@ -15,6 +15,8 @@ use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{Files, Ours, State, TakeOverCluster, needless, recording, serve};
 use olm_testkit::wait::TIMEOUT;
 
+use crate::readiness;
+
 /// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
 
@@ -26,7 +28,8 @@ pub async fn from_v0(_: Arc<TestContext>) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot create a directory")?;
     let cluster = TakeOverCluster::of(&fixture, Files::write(folder.path())?)?;
     let result = take_over(&cluster, fixture.audit().apart_from("leases")).await;
-    fixture.end().await.and(result)
+    let noted = readiness::note(&fixture.cluster().audit_log());
+    fixture.end().await.and(result).and(noted)
 }
 
 async fn take_over(cluster: &TakeOverCluster, mut audit: AuditLog) -> Result<()> {

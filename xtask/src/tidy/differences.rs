@@ -1,5 +1,5 @@
-//! Every row of docs/differences.md, and every row of docs/security.md that says what plays it, names tests
-//! that exist ([`references`](super::references)).
+//! Every row of docs/differences.md, and every row of docs/security.md and docs/upgrade-policy.md that says what plays
+//! it, names tests that exist ([`references`](super::references)).
 
 use anyhow::{Context, Result};
 
@@ -16,7 +16,7 @@ struct Page {
     bare: Bare,
 }
 
-const PAGES: [Page; 2] = [
+const PAGES: [Page; 3] = [
     Page {
         path: "docs/differences.md",
         heads: &["asserted by"],
@@ -26,6 +26,12 @@ const PAGES: [Page; 2] = [
     Page {
         path: "docs/security.md",
         heads: &["played by", "scenario"],
+        has_others: true,
+        bare: Bare::Scenario,
+    },
+    Page {
+        path: "docs/upgrade-policy.md",
+        heads: &["played by"],
         has_others: true,
         bare: Bare::Scenario,
     },
@@ -103,6 +109,10 @@ mod tests {
         let files = vec![
             file("docs/differences.md", &format!("{DIFFERENCES}{differences}")),
             file("docs/security.md", &format!("{SECURITY}{security}")),
+            file(
+                "docs/upgrade-policy.md",
+                "| pair | played by |\n|---|---|\n| a, b | `idle::no_writes` |\n",
+            ),
             file("olm-kit/src/queue/tests.rs", CODE),
             file("olm-testkit/tests/scenarios/main.rs", scenarios),
         ];

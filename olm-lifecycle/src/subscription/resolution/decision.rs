@@ -11,7 +11,7 @@ use olm_types::reasons::subscription as reasons;
 
 use super::super::{conditions, policy};
 use super::{Namespace, Spec, state, write};
-use crate::install_plan::approval::versions;
+use crate::install_plan::approval::{self, versions};
 use crate::install_plan::asked::Asked;
 
 /// What the OperatorGroup of the namespace says about resolution, beside which catalogs it sees
@@ -93,10 +93,21 @@ fn out_of_date(namespace: &Namespace, settings: ResolutionSettings, now: Timesta
 }
 
 fn all_pending(namespace: &Namespace) -> bool {
-    let mut all = namespace.subscriptions.iter();
-    all.all(|subscription| {
-        is_pending(namespace.plan_of(subscription).map(AsRef::as_ref), subscription)
-    })
+    namespace.subscriptions.iter().all(|one| waits_for_its_plan(namespace, one))
+}
+
+/// Whether the Subscription waits for its InstallPlan, which is still to be done for it.
+pub(super) fn waits_for_its_plan(namespace: &Namespace, subscription: &Subscription) -> bool {
+    let plan = namespace.plan_of(subscription).map(AsRef::as_ref);
+    is_pending(plan, subscription) && !plan.is_some_and(|plan| is_let_go(namespace, plan))
+}
+
+/// Whether a plan has failed and is not tried again, as one of the namespace declares that it does not accept what the
+/// plan brings of its package: the others get a plan without that.
+pub(super) fn is_let_go(namespace: &Namespace, plan: &InstallPlan) -> bool {
+    let all = namespace.subscriptions.iter().chain(&namespace.held).map(|one| &**one);
+    plan.phase() == InstallPlanPhase::Failed
+        && approval::is_let_go(plan, all.filter(|one| policy::selects_versions(one)))
 }
 
 /// Whether the Subscription waits for its InstallPlan, and for no other. Its spec counts only afterwards, as in

@@ -49,8 +49,8 @@ use olm_types::api::{
 };
 use olm_types::conditions::subscription::INSTALL_PLAN_FAILED;
 
-use super::conditions;
 use super::readiness::{self, CsvState, View, plan_of};
+use super::{conditions, held};
 
 pub use adopt::adopt;
 pub(super) use decision::is_pending;
@@ -151,15 +151,25 @@ fn write(
 ) -> Option<Effect> {
     let operator = status.installed_csv.as_ref().and_then(|csv| namespace.csvs.get(csv));
     let plan = plan.or_else(|| plan_of(&status, &namespace.plans));
-    forget_failure(&mut status, plan);
+    forget_failure(&mut status, subscription, plan);
     let view = View { operator, plan, is_observed: spec == Spec::Resolved };
     readiness::write(subscription, status, &view, now)
 }
 
-/// A plan that is tried again, or that another one has taken the place of, has not failed: readiness is judged by what
-/// the plan is now, and tools that look at v0's conditions are not to read something else.
-fn forget_failure(status: &mut SubscriptionStatus, plan: Option<&InstallPlan>) {
-    if plan.is_some_and(|plan| plan.phase() != InstallPlanPhase::Failed) {
-        conditions::remove(status, &[INSTALL_PLAN_FAILED]);
+/// A plan that is tried again, that another one has taken the place of, or that brings what the Subscription does not
+/// accept any more, has not failed: readiness is judged by what the plan is now, and tools that look at v0's state and
+/// conditions are not to read something else.
+fn forget_failure(
+    status: &mut SubscriptionStatus,
+    subscription: &Subscription,
+    plan: Option<&InstallPlan>,
+) {
+    let Some(plan) = plan else { return };
+    if plan.phase() == InstallPlanPhase::Failed {
+        if held::holding(subscription, status, plan).is_none() {
+            return;
+        }
+        status.state = held::state(subscription, status, plan);
     }
+    conditions::remove(status, &[INSTALL_PLAN_FAILED]);
 }

@@ -12,7 +12,7 @@ use olm_types::annotations::PIN;
 use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription};
 
 use super::approvers::{Ask, Asks, approvers};
-use super::decision::is_pending;
+use super::decision::{is_let_go, waits_for_its_plan};
 use super::select::{Selection, current, matches, select};
 use super::{Choice, Namespace};
 use crate::install_plan::approval::{brought, versions};
@@ -32,6 +32,7 @@ impl Part {
     pub fn whole(namespace: &Namespace, choices: &[Choice]) -> Self {
         let mut selection = select(namespace, choices);
         follow_pins(namespace, choices, &mut selection);
+        follow_without(namespace, namespace, choices, &mut selection);
         Self { selection, namespace: namespace.clone() }
     }
 }
@@ -58,12 +59,13 @@ fn part(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Option<P
     let asks: Asks = choices.iter().map(|choice| asks(able, choice)).collect();
     let followers = asks.values().flat_map(|ask| &ask.followers).cloned().collect();
     let own = able.only(&followers);
-    if own.subscriptions.iter().all(|one| is_pending(own.plan_of(one).map(AsRef::as_ref), one)) {
+    if own.subscriptions.iter().all(|one| waits_for_its_plan(namespace, one)) {
         return None;
     }
     let mut selection = Selection { asks: Some(asks), ..select(&own, choices) };
     follow_pins(&own, choices, &mut selection);
     follow_anew(namespace, &own, choices, &mut selection);
+    follow_without(namespace, &own, choices, &mut selection);
     Some(Part { namespace: own, selection })
 }
 
@@ -116,6 +118,22 @@ fn follow_anew(
     });
     let moved: Vec<_> =
         waiting.filter_map(|one| Some((one.name_any(), moves(one, &all)?))).collect();
+    selection.updates.extend(moved);
+}
+
+/// Subscriptions whose plan has failed, and is not tried again on account of another one, follow the plan of this part,
+/// which is made without what that one does not accept.
+fn follow_without(
+    namespace: &Namespace,
+    own: &Namespace,
+    choices: &[Choice],
+    selection: &mut Selection,
+) {
+    let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
+    let is_left =
+        |one: &&Arc<Subscription>| own.plan_of(one).is_some_and(|plan| is_let_go(namespace, plan));
+    let left = own.subscriptions.iter().filter(is_left);
+    let moved: Vec<_> = left.filter_map(|one| Some((one.name_any(), moves(one, &all)?))).collect();
     selection.updates.extend(moved);
 }
 

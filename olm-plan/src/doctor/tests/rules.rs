@@ -140,6 +140,24 @@ fn a_copy_in_the_way_is_for_whoever_installed_it() {
     assert!(found.fix.ends_with("the plan goes on when the copy is gone"), "{}", found.fix);
 }
 
+/// A change that was taken back has not failed; one that is still asked for has.
+#[rstest]
+#[case::let_go("AtLatestKnown", json!([]), &[])]
+#[case::said_to_have_failed("AtLatestKnown", json!([{"type": "InstallPlanFailed", "status": "True"}]), &["OLM016"])]
+#[case::still_asked_for("UpgradePending", json!([]), &["OLM016"])]
+fn a_failed_plan_that_a_pin_lets_go_is_no_finding(
+    #[case] state: &str,
+    #[case] more: Value,
+    #[case] expected: &[&str],
+) {
+    let held = json!({"type": "UpgradeHeld", "status": "True", "reason": "Pinned", "message": "m"});
+    let conditions: Vec<Value> = more.as_array().unwrap().iter().cloned().chain([held]).collect();
+    let held =
+        json!({"kind": "Subscription", "status": {"state": state, "conditions": conditions}});
+    let report = examine(&changed(&[plan_failed("no"), held]), false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report), expected, "{:#?}", report.findings);
+}
+
 /// Deleting the old version would be the wrong end of a failing upgrade.
 #[test]
 fn a_csv_that_makes_way_is_no_orphan() {

@@ -22,7 +22,7 @@ use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscr
 use tokio::time::{Instant, sleep};
 
 use super::leader;
-use crate::environment;
+use crate::{environment, readiness};
 
 /// How long requests of the leader are held; its Lease is good for 15 s.
 const HOLD: Duration = Duration::from_secs(20);
@@ -54,6 +54,7 @@ pub async fn deposed(_: Arc<TestContext>) -> Result<()> {
         pair.has_ended()?;
     }
     pairs.into_iter().for_each(|pair| pair.second.running.stop());
+    readiness::note(&fixture.cluster().audit_log())?;
     fixture.end().await
 }
 

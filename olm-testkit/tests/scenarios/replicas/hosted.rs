@@ -30,6 +30,7 @@ use super::replica::{Replica, pod_address, pod_name, report_pod};
 use crate::environment;
 use crate::faulty_registry::{Fault, FaultyRegistry};
 use crate::flags::hosted::{bundles_at, kettle};
+use crate::readiness;
 
 const NAME: &str = "shelf";
 const SLICE: &str = "shelf-olm-rs";
@@ -77,6 +78,7 @@ pub async fn hosted(_: Arc<TestContext>) -> Result<()> {
     first.serves(port, 2).await?;
     serves_until_no_client_is_led_there(&fixture, second, port).await?;
     first.stop();
+    readiness::note(&fixture.cluster().audit_log())?;
     fixture.end().await
 }
 

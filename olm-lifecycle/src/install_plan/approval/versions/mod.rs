@@ -50,7 +50,8 @@ pub(crate) fn hold(
 }
 
 /// The annotation by which the Subscription does not ask any more for what `plan`, which has failed, would bring: its
-/// range, or a pin to what is installed. A pin to something else says nothing, as the plan may lead there.
+/// range, or a pin to what is installed. A pin to something else says nothing, as the plan may lead there. Once the CSV
+/// is there it is what the Subscription has, and what else belongs to it is still brought.
 pub(crate) fn let_go(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
@@ -59,7 +60,9 @@ pub(crate) fn let_go(
     let hold = hold(subscription, status, plan)?;
     let installed = status.and_then(|status| status.installed_csv.as_deref());
     let is_there = installed.is_some() && policy::pinned(subscription) == installed;
-    (hold.key == VERSION_RANGE || is_there).then_some(hold.key)
+    let mut brought = brought_for(subscription, status, plan).into_iter();
+    let is_to_come = brought.any(|one| !is_done(plan, one.csv));
+    (is_to_come && (hold.key == VERSION_RANGE || is_there)).then_some(hold.key)
 }
 
 /// Whether the Subscription follows a newer plan to another version, and `plan`, which failed, never brought its own.

@@ -91,6 +91,7 @@ fn write_of(decision: Decision) -> (Option<InstallPlanStatus>, Option<String>) {
 #[case(InstallPlanPhase::RequiresApproval)]
 fn nothing_happens(#[case] phase: InstallPlanPhase) {
     assert!(matches!(decide(&observed(phase), now()), Decision::Nothing));
+    assert!(matches!(decide(&observed(phase), now() + 1.hour()), Decision::Nothing));
 }
 
 /// The record of the plan was lost: its steps look as if they had never been executed.

@@ -25,6 +25,7 @@ mod recovery;
 mod states;
 mod unfinished;
 mod unpacking;
+mod waiting;
 mod whole_plan;
 
 use jiff::Timestamp;

@@ -66,6 +66,69 @@ fn a_first_plan_that_will_never_be_done_gives_way(#[case] phase: InstallPlanPhas
     assert_eq!(followed(&home), [("a".to_owned(), Some(2))]);
 }
 
+/// A plan for several has failed, and one of them takes its change back: the others get a plan of their own, once.
+#[test]
+fn who_shares_a_failed_plan_with_one_that_lets_it_go_gets_another() {
+    let mut home = home(&[auto("a", "a.v1"), auto("b", "b.v1"), DEPENDENCY]);
+    let all = ["a.v2 of 0 for a", "b.v2 of 0 for b", "x.v2 of 0 for a,b,x"];
+    assert_eq!(reconcile(&mut home, &all, &[]), ["a.v2 b.v2 x.v2 #1 Automatic of a,b,x"]);
+    fail_first(&mut home);
+    assert_eq!(reconcile(&mut home, &all, &[]), [""; 0], "each still asks for it");
+    pin(&mut home, "a", "a.v1");
+    let rest = ["b.v2 of 0 for b", "x.v2 of 0 for a,b,x"];
+    let whole = Part::whole(&home, &rest.map(chosen));
+    let moved: Vec<&String> = whole.selection.updates.keys().collect();
+    assert_eq!(moved, ["b", "x"], "where one plan is for all");
+    assert_eq!(reconcile(&mut home, &rest, &[]), ["b.v2 x.v2 #2 Automatic of a,b,x"]);
+    let expected = [("a", Some(1)), ("b", Some(2)), ("x", Some(2))];
+    assert_eq!(followed(&home), expected.map(|(name, number)| (name.to_owned(), number)));
+    assert_eq!(reconcile(&mut home, &rest, &[]), [""; 0]);
+}
+
+/// One of them gets another version by a plan of its own: once it follows that, the others get theirs.
+#[test]
+fn who_shares_a_failed_plan_with_one_that_moves_elsewhere_gets_another() {
+    let mut home = home(&[auto("a", "a.v1"), auto("b", "b.v1"), DEPENDENCY]);
+    let all = ["a.v2 of 0 for a", "b.v2 of 0 for b", "x.v2 of 0 for a,b,x"];
+    reconcile(&mut home, &all, &[]);
+    fail_first(&mut home);
+    pin(&mut home, "a", "a.v3");
+    let elsewhere = ["b.v2 of 0 for b", "x.v2 of 0 for b,x", "a.v3 of 1 for a"];
+    assert_eq!(reconcile(&mut home, &elsewhere, &[]), ["a.v3 #2 Automatic of a"]);
+    let waiting = |home: &Namespace| {
+        let all = home.subscriptions.iter();
+        let all = all.filter(|one| decision::waits_for_its_plan(home, one));
+        all.map(|one| one.name_any()).collect::<Vec<_>>()
+    };
+    assert_eq!(waiting(&home), ["a"]);
+    assert_eq!(reconcile(&mut home, &elsewhere, &[]), ["b.v2 x.v2 #3 Automatic of b,x"]);
+    assert_eq!(waiting(&home), ["a", "b", "x"]);
+}
+
+/// The process ended when that plan was made, and its Subscriptions did not know it.
+#[test]
+fn a_plan_without_what_was_let_go_is_found_again() {
+    let mut home = home(&[auto("a", "a.v1"), auto("b", "b.v1"), DEPENDENCY]);
+    reconcile(&mut home, &["a.v2 of 0 for a", "b.v2 of 0 for b", "x.v2 of 0 for a,b,x"], &[]);
+    fail_first(&mut home);
+    pin(&mut home, "a", "a.v1");
+    let before = home.subscriptions.clone();
+    reconcile(&mut home, &["b.v2 of 0 for b", "x.v2 of 0 for a,b,x"], &[]);
+    home.subscriptions = before;
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&home, now()) else {
+        panic!("is up to date")
+    };
+    let found = written(&effects).into_iter();
+    let found: Vec<_> =
+        found.map(|(name, status)| (name, status.install_plan_generation)).collect();
+    assert_eq!(found, [("b".to_owned(), Some(2)), ("x".to_owned(), Some(2))]);
+}
+
+fn fail_first(home: &mut Namespace) {
+    let plan = Arc::make_mut(&mut home.plans[0]);
+    plan.status.as_mut().unwrap().phase = InstallPlanPhase::Failed;
+}
+
 /// The process ended, or a write was refused, when the plan was made and the Subscription did not know it.
 #[test]
 fn a_plan_for_a_pin_is_found_again() {

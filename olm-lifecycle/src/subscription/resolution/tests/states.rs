@@ -269,6 +269,32 @@ fn an_upgrade_that_a_pin_holds_is_pending_once_the_pin_goes() {
     assert_eq!(noted(&upgraded(InstallPlanPhase::Installing, &[(PIN, "true")])), pending);
 }
 
+/// A resolution writes before the Subscription by itself was looked at: it does not say that a plan has failed whose
+/// upgrade is not asked for any more.
+#[rstest]
+#[case::pinned_back("a.v1", SubscriptionState::AtLatestKnown, false)]
+#[case::still_asked_for("a.v2", SubscriptionState::UpgradeFailed, true)]
+fn a_plan_that_a_pin_lets_go_has_not_failed(
+    #[case] pin: &str,
+    #[case] state: SubscriptionState,
+    #[case] is_said: bool,
+) {
+    let mut namespace = upgraded(InstallPlanPhase::Failed, &[(PIN, "true")]);
+    let plan = Arc::make_mut(&mut namespace.plans[0]);
+    plan.spec.cluster_service_version_names = vec!["a.v2".to_owned()];
+    let one = Arc::make_mut(&mut namespace.subscriptions[0]);
+    one.spec.starting_csv = Some(pin.to_owned());
+    let status = one.status.as_mut().unwrap();
+    status.state = SubscriptionState::UpgradeFailed;
+    let (type_, status_text) = ("InstallPlanFailed".to_owned(), "True".to_owned());
+    status.conditions.push(SubscriptionCondition { type_, status: status_text, ..healthy() });
+    let effects = clear_failures(&namespace, &Selection::default(), now());
+    let status = &written(&effects)["a-alpha"];
+    assert_eq!(status.state, state);
+    let found = others(status);
+    assert_eq!(found.iter().any(|one| one.type_ == "InstallPlanFailed"), is_said, "{found:?}");
+}
+
 /// It is among those for which nothing is resolved; what a plan brought that had begun is noted all the same.
 #[test]
 fn a_paused_subscription_follows_a_plan_that_has_begun() {

@@ -5,6 +5,8 @@ mod apart;
 mod creations;
 mod declared;
 mod pairs;
+mod refused;
+mod taken_back;
 mod to_come;
 mod together;
 mod versions;
@@ -12,7 +14,7 @@ mod versions;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::core::v1::{Event, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::ResourceExt;
@@ -33,7 +35,7 @@ use crate::wait;
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
-    let groups = [approvals(), apart::all(), versions::all(), pairs::all()];
+    let groups = [approvals(), apart::all(), versions::all(), taken_back::all(), pairs::all()];
     groups.into_iter().flatten().collect()
 }
 
@@ -105,12 +107,25 @@ async fn nothing_happens_before(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(subscription.message.is_none(), "{subscription:?}");
     ctx.at_rest().await?;
     check_nothing(&ctx).await?;
+    says_once_that_it_waits(&ctx, &plan).await?;
 
     approve(&ctx, &plan).await?;
     ctx.succeeded(OLD).await?;
     let subscription = ctx.at_latest("kettle", OLD).await?;
     let plan = ctx.plan_of(&subscription).await?.status.unwrap_or_default();
     ensure!(plan.phase == InstallPlanPhase::Complete, "the plan is {}", plan.phase);
+    Ok(())
+}
+
+/// An event says what the plan would install, and it is not said again.
+async fn says_once_that_it_waits(ctx: &TestContext, plan: &InstallPlan) -> Result<()> {
+    let (name, reason) = (plan.name_any(), "RequiresApproval");
+    let message = format!("waits for approval to install {OLD}");
+    ctx.announced(&name, reason, &message).await?;
+    let about = format!("involvedObject.name={name},reason={reason}");
+    let events = ctx.api::<Event>().list(&ListParams::default().fields(&about)).await?.items;
+    let times: i32 = events.iter().map(|event| event.count.unwrap_or(1)).sum();
+    ensure!(times == 1, "it was said {times} times: {events:?}");
     Ok(())
 }
 

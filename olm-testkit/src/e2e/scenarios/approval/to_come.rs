@@ -2,17 +2,12 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use k8s_openapi::api::admissionregistration::v1::{
-    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
-};
+use anyhow::{Result, ensure};
 use kube::ResourceExt;
-use kube::api::{Api, DeleteParams, PostParams};
-use olm_types::api::{ClusterServiceVersion, InstallPlan};
-use serde_json::json;
+use olm_types::api::ClusterServiceVersion;
 
-use super::{NEW, OLD, apart, approve, waiting_plan};
-use crate::builders::{self, Bundle, Package};
+use super::{NEW, OLD, apart, approve, refused, waiting_plan};
+use crate::builders::{Bundle, Package};
 use crate::e2e::context::TestContext;
 use crate::e2e::scenarios::install::operator;
 use crate::wait;
@@ -31,7 +26,7 @@ pub(super) async fn a_dependency(ctx: Arc<TestContext>) -> Result<()> {
     let versions = vec![kettle("1.0.0"), kettle("1.1.0").replaces(OLD)];
     let lid = Bundle::new("1.0.0", &operator("lid", "1.0.0", &lids)).provides(&lids);
     ctx.operator_group().await?;
-    refuse(&ctx).await?;
+    refused::refuse(&ctx, LID).await?;
     let packages =
         [Package::new("kettle").channel("stable", versions), Package::single("lid", lid)];
     ctx.catalog("kitchen", &packages).await?;
@@ -44,12 +39,9 @@ pub(super) async fn a_dependency(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(names.iter().any(|csv| csv == LID), "the plan is for {names:?}");
     approve(&ctx, &first).await?;
     wait::until(&ctx.api(), OLD, "be there", |_: &ClusterServiceVersion| true).await?;
-    wait::until(&ctx.api(), &first.name_any(), "be tried again", |plan: &InstallPlan| {
-        let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
-        message.is_some_and(|text| text.contains("the lid is held"))
-    })
-    .await?;
-    accept(&ctx).await?;
+    let tried = refused::tried(&ctx).await?;
+    ensure!(tried.name_any() == first.name_any(), "another plan is tried: {}", tried.name_any());
+    refused::accept(&ctx).await?;
     // It names the new version alone.
     let next = waiting_plan(&ctx, NEW, 2).await?;
     ctx.succeeded(LID).await?;
@@ -57,49 +49,4 @@ pub(super) async fn a_dependency(ctx: Arc<TestContext>) -> Result<()> {
     approve(&ctx, &next).await?;
     ctx.at_latest("kettle", NEW).await?;
     ctx.succeeded(NEW).await.map(drop)
-}
-
-/// Has the API server refuse the CSV of the dependency.
-async fn refuse(ctx: &TestContext) -> Result<()> {
-    let name = ctx.namespace.as_str();
-    let policy: ValidatingAdmissionPolicy = serde_json::from_value(json!({
-        "metadata": {"name": name},
-        "spec": {
-            "matchConstraints": {"resourceRules": [{
-                "apiGroups": ["operators.coreos.com"], "apiVersions": ["v1alpha1"],
-                "operations": ["CREATE"], "resources": ["clusterserviceversions"],
-            }]},
-            "validations": [{
-                "expression": format!("object.metadata.name != '{LID}'"),
-                "message": "the lid is held",
-            }],
-        },
-    }))?;
-    let here = json!({"matchLabels": {"kubernetes.io/metadata.name": name}});
-    let binding: ValidatingAdmissionPolicyBinding = serde_json::from_value(json!({
-        "metadata": {"name": name},
-        "spec": {
-            "policyName": name, "validationActions": ["Deny"],
-            "matchResources": {"namespaceSelector": here},
-        },
-    }))?;
-    let once = PostParams::default();
-    Api::all(ctx.client.clone()).create(&once, &policy).await.context("no policy")?;
-    Api::all(ctx.client.clone()).create(&once, &binding).await.context("no binding")?;
-    let csvs: Api<ClusterServiceVersion> = ctx.api();
-    let lid = builders::csv(LID, "1.0.0").build();
-    let dry_run = PostParams { dry_run: true, ..PostParams::default() };
-    wait::until_ok("is refused by a policy", async || match csvs.create(&dry_run, &lid).await {
-        Err(error) if error.to_string().contains("the lid is held") => Ok(()),
-        other => Err(anyhow!("it is not: {other:?}")),
-    })
-    .await
-}
-
-async fn accept(ctx: &TestContext) -> Result<()> {
-    let (name, now) = (ctx.namespace.as_str(), DeleteParams::default());
-    let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(ctx.client.clone());
-    bindings.delete(name, &now).await.context("the binding stays")?;
-    let policies: Api<ValidatingAdmissionPolicy> = Api::all(ctx.client.clone());
-    policies.delete(name, &now).await.map(drop).context("the policy stays")
 }

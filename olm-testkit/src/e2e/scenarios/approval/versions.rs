@@ -61,7 +61,7 @@ pub(super) fn all() -> Vec<Scenario> {
     ]
 }
 
-const NEWEST: &str = "kettle.v1.2.0";
+pub(super) const NEWEST: &str = "kettle.v1.2.0";
 
 /// Only versions of the range are installed, at first and later; what is held back is named, a range that
 /// cannot be read holds everything back, and without one the newest version comes.
@@ -298,12 +298,12 @@ fn versions(ctx: &TestContext) -> [Bundle; 3] {
     [kettle("1.0.0", &kind), newer, kettle("1.2.0", &kind).replaces(NEW)]
 }
 
-async fn annotate(ctx: &TestContext, key: &str, value: Value) -> Result<()> {
+pub(super) async fn annotate(ctx: &TestContext, key: &str, value: Value) -> Result<()> {
     let patch = json!({"metadata": {"annotations": {key: value}}});
     ctx.edit::<Subscription>("kettle", patch).await.map(drop)
 }
 
-async fn ask_for(ctx: &TestContext, csv: &str) -> Result<()> {
+pub(super) async fn ask_for(ctx: &TestContext, csv: &str) -> Result<()> {
     ctx.edit::<Subscription>("kettle", json!({"spec": {"startingCSV": csv}})).await.map(drop)
 }
 

@@ -1,6 +1,7 @@
 //! Tools that keep Subscriptions in Git: what they apply stays as they applied it, and what OLM makes of it
 //! does not look like theirs.
 
+mod policy;
 mod tools;
 
 use std::sync::Arc;
@@ -25,11 +26,18 @@ use tools::{Manifests, TOOLS, marks};
 
 /// The scenarios of this file.
 pub(super) fn all() -> Vec<Scenario> {
-    vec![scenario(
-        "gitops::applied_again",
-        "tools apply group, catalog and Subscription again and again, and nothing changes",
-        applied_again,
-    )]
+    vec![
+        scenario(
+            "gitops::applied_again",
+            "tools apply group, catalog and Subscription again and again, and nothing changes",
+            applied_again,
+        ),
+        scenario(
+            "gitops::policy",
+            "a policy approves the versions that it names for its own Subscription, and nothing of a sibling",
+            policy::approves_its_own,
+        ),
+    ]
 }
 
 /// The version that is installed in the end.
@@ -74,7 +82,23 @@ async fn applied_again(ctx: Arc<TestContext>) -> Result<()> {
     adopt_csv(&ctx).await?;
     nothing_is_inherited(&ctx).await?;
     prune(&ctx).await?;
-    manifests.are_as_in_git(&ctx).await
+    manifests.are_as_in_git(&ctx).await?;
+    heal(&ctx, &manifests).await
+}
+
+/// Someone changes by hand what is in Git: each tool sets it back, and OLM leaves it so.
+async fn heal(ctx: &TestContext, manifests: &Manifests) -> Result<()> {
+    for tool in TOOLS {
+        let by_hand = json!({"spec": {"installPlanApproval": "Manual"}});
+        ctx.edit::<Subscription>("kettle", by_hand).await?;
+        ctx.at_rest().await?;
+        let found = manifests.are_as_in_git(ctx).await;
+        ensure!(found.is_err(), "{tool} does not see what was changed by hand");
+        manifests.heal(ctx, tool).await?;
+        ctx.at_rest().await?;
+        manifests.are_as_in_git(ctx).await?;
+    }
+    ctx.at_latest("kettle", CSV).await.map(drop)
 }
 
 async fn all_syncs(ctx: &TestContext, manifests: &Manifests) -> Result<()> {

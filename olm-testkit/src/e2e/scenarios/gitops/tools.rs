@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use k8s_openapi::NamespaceResourceScope;
 use kube::api::{Api, Patch, PatchParams};
 use kube::{Resource, ResourceExt};
-use olm_types::api::{CatalogSource, OperatorGroup, Subscription};
+use olm_types::api::{Approval, CatalogSource, OperatorGroup, Subscription};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -30,7 +30,8 @@ impl Manifests {
         let namespace = &ctx.namespace;
         let group = builders::operator_group(namespace, "group", &[namespace]);
         let catalog = builders::catalog_source(namespace, "kitchen", address);
-        let subscription = builders::subscription(namespace, "kettle", "stable", "kitchen");
+        let mut subscription = builders::subscription(namespace, "kettle", "stable", "kitchen");
+        subscription.spec.install_plan_approval = Some(Approval::Automatic);
         Ok(Self {
             group: tracked(&group)?,
             catalog: tracked(&catalog)?,
@@ -38,13 +39,21 @@ impl Manifests {
         })
     }
 
-    /// Applies all of them as a tool does; their versions.
+    /// Applies all of them as a tool does, without force, so that a field of another manager is a conflict; their
+    /// versions.
     pub(super) async fn sync(&self, ctx: &TestContext, tool: &str) -> Result<[String; 3]> {
+        let params = PatchParams::apply(tool);
         Ok([
-            apply::<OperatorGroup>(ctx, tool, &self.group).await?,
-            apply::<CatalogSource>(ctx, tool, &self.catalog).await?,
-            apply::<Subscription>(ctx, tool, &self.subscription).await?,
+            apply::<OperatorGroup>(ctx, &params, &self.group).await?,
+            apply::<CatalogSource>(ctx, &params, &self.catalog).await?,
+            apply::<Subscription>(ctx, &params, &self.subscription).await?,
         ])
+    }
+
+    /// Applies the Subscription as a tool does that finds it changed: what others have set gives way.
+    pub(super) async fn heal(&self, ctx: &TestContext, tool: &str) -> Result<()> {
+        let params = PatchParams::apply(tool).force();
+        apply::<Subscription>(ctx, &params, &self.subscription).await.map(drop)
     }
 
     /// To the comparison that tools make: what an apply would give is what there is.
@@ -87,16 +96,16 @@ pub(super) fn marks() -> Value {
     })
 }
 
-/// Applies without force, so that a field of another manager is a conflict.
-async fn apply<K>(ctx: &TestContext, tool: &str, object: &Value) -> Result<String>
+async fn apply<K>(ctx: &TestContext, params: &PatchParams, object: &Value) -> Result<String>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     K: Clone + Debug + DeserializeOwned,
 {
     let api: Api<K> = ctx.api();
     let name = object["metadata"]["name"].as_str().context("an object without a name")?;
-    let applied = api.patch(name, &PatchParams::apply(tool), &Patch::Apply(object)).await;
-    let applied = applied.with_context(|| format!("{tool} cannot apply {name}"))?;
+    let applied = api.patch(name, params, &Patch::Apply(object)).await;
+    let applied =
+        applied.with_context(|| format!("{:?} cannot apply {name}", params.field_manager))?;
     applied.resource_version().context("an object without a version")
 }
 

@@ -20,7 +20,7 @@ use olm_testkit::stand_in::{Server, StandIn};
 use olm_testkit::wait;
 use olm_types::api::{
     Approval, CatalogSource, InstallPlan, InstallPlanPhase, OperatorGroup, Subscription,
-    SubscriptionState,
+    SubscriptionState, UpgradeStrategy,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -87,6 +87,13 @@ impl TestContext {
     /// An OperatorGroup with these targets.
     pub(super) async fn group_of(&self, targets: &[&str]) -> Result<()> {
         self.create(&builders::operator_group(NAMESPACE, "group", targets)).await
+    }
+
+    /// An OperatorGroup under which a version that failed may be left for the next one; the namespace targets itself.
+    pub(super) async fn forward_group(&self) -> Result<()> {
+        let mut group = builders::operator_group(NAMESPACE, "group", &[NAMESPACE]);
+        group.spec.upgrade_strategy = Some(UpgradeStrategy::TechPreviewUnsafeFailForward);
+        self.create(&group).await
     }
 
     /// The OperatorGroup has other targets from now on.

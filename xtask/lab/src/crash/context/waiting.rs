@@ -5,7 +5,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::api::Api;
-use olm_testkit::wait;
+use olm_testkit::{refusal, wait};
 use olm_types::api::{
     ClusterServiceVersion, CsvPhase, InstallPlan, Subscription, SubscriptionState,
 };
@@ -50,6 +50,13 @@ impl TestContext {
         wait::until_some(&self.api::<InstallPlan>(), "", what, says).await.map(drop)
     }
 
+    /// Waits for a plan that is refused a CSV, and has it fail.
+    pub(in crate::crash) async fn refused_plan_fails(&self) -> Result<()> {
+        let plans = self.api();
+        let plan = refusal::tried(&plans).await?;
+        refusal::fail(&plans, &plan).await.map(drop)
+    }
+
     /// Waits for the Job that unpacks an image.
     pub(in crate::crash) async fn unpack_job(&self, image: &str) -> Result<Job> {
         wait::until(&self.api(), &unpack_name(image), "be made", |_: &Job| true).await
@@ -58,6 +65,12 @@ impl TestContext {
     /// Waits until a ClusterServiceVersion has succeeded.
     pub(in crate::crash) async fn succeeded(&self, csv: &str) -> Result<()> {
         wait::until(&self.api(), csv, "be Succeeded", has_succeeded).await.map(drop)
+    }
+
+    /// Waits until a ClusterServiceVersion has failed.
+    pub(in crate::crash) async fn failed(&self, csv: &str) -> Result<()> {
+        let has_failed = |csv: &ClusterServiceVersion| csv.phase() == CsvPhase::Failed;
+        wait::until(&self.api(), csv, "be Failed", has_failed).await.map(drop)
     }
 
     /// Waits until a Subscription has this version installed and wants no other.

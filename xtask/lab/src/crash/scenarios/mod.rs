@@ -7,9 +7,11 @@ mod failed_step_repaired;
 mod install_with_dependency;
 mod manual_approval;
 mod operators;
+mod pairs;
 mod pins;
 mod scoped_account;
 mod servers;
+mod taken_back;
 mod uninstall;
 mod unpack;
 mod upgrade_with_crd_change;
@@ -25,6 +27,8 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(declared::Declared),
         Box::new(bounds::Bounds),
         Box::new(pins::Pins),
+        Box::new(pairs::Pairs),
+        Box::new(taken_back::TakenBack),
         Box::new(uninstall::Uninstall),
         Box::new(servers::WebhookInstall),
         Box::new(servers::ApiServiceInstall),

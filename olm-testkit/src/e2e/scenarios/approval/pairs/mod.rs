@@ -4,6 +4,7 @@
 //! catalog does not answer, so that none may be held, or approved, by another one. Manifests are applied as a tool
 //! does that keeps them in Git.
 
+mod dead;
 mod rows;
 mod shared;
 
@@ -39,6 +40,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "approval::pairs_fail_forward",
             "a failed version may be left, and no annotation lets in more for that",
             pairs_fail_forward,
+        ),
+        scenario(
+            "approval::pairs_dead_catalog",
+            "annotations let nothing in while the catalog does not answer, and each does what it says once it answers",
+            dead::pairs_dead_catalog,
         ),
         scenario(
             "approval::pairs_in_common",

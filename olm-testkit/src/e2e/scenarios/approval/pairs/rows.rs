@@ -161,3 +161,52 @@ pub(super) const FAIL_FORWARD: &[Row] = &[
     ),
     row("manual", stage("", &[], &[]).waits_for("1.2.0"), stage("", &[], &[]).waits_for("1.2.0")),
 ];
+
+/// Where the catalog does not answer at first, and does later.
+pub(super) const DEAD: &[Row] = &[
+    row(
+        "approve",
+        stage("1.0.0", &[(APPROVE, "approve.v1.0.0")], &[]).refused(),
+        stage("1.0.0", &[(APPROVE, "approve.v1.0.0")], ONE).waits_for("1.1.0"),
+    ),
+    row(
+        "first",
+        stage("1.0.0", &[FREE], &[]).refused(),
+        stage("1.0.0", &[FREE], ONE).waits_for("1.1.0"),
+    ),
+    row(
+        "pin",
+        stage("1.1.0", &[PINNED], &[]).refused(),
+        stage("1.1.0", &[PINNED], &["1.1.0"]).held(BY_PIN),
+    ),
+    row(
+        "range",
+        stage("", &[BELOW_1_2], &[]).refused(),
+        stage("", &[BELOW_1_2], &[]).waits_for("1.1.0"),
+    ),
+    row(
+        "pause",
+        stage("", &[PAUSED, FREE], &[]).held(BY_PAUSE),
+        stage("", &[PAUSED, FREE], &[]).held(BY_PAUSE),
+    ),
+    row("manual", stage("", &[], &[]).refused(), stage("", &[], &[]).waits_for("1.2.0")),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// docs/upgrade-policy.md says which row plays which pair.
+    #[test]
+    fn every_row_is_on_the_page() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/upgrade-policy.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let (_, played) = page.split_once("### What plays each pair").unwrap();
+        let words: Vec<&str> = played.split(['|', ',', ' ', '\n']).collect();
+        for row in [PAIRS, FAIL_FORWARD, DEAD].concat() {
+            assert!(words.contains(&row.name), "{} is not named", row.name);
+        }
+    }
+}

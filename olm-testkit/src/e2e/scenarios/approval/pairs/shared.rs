@@ -57,7 +57,7 @@ const fn manually(says: &'static [(&'static str, &'static str)]) -> Who {
     Who { is_automatic: false, says }
 }
 
-const PAIRS: [Pair; 10] = [
+const PAIRS: [Pair; 11] = [
     Pair {
         name: "pin",
         a: PINNED,
@@ -87,6 +87,12 @@ const PAIRS: [Pair; 10] = [
     Pair { name: "auto", a: AUTOMATIC, b: FREE, gets: Gets::AndWaits(ALL) },
     // What is not installed for the first one is not asked about.
     Pair { name: "pause", a: PAUSED, b: AUTOMATIC, gets: Gets::AndUpgrades(OTHERS) },
+    Pair {
+        name: "hush",
+        a: PAUSED,
+        b: manually(&[(APPROVE, "hushb.v1.0.0, hushwire.v1.0.0")]),
+        gets: Gets::AndWaits(OTHERS),
+    },
     Pair {
         name: "range",
         a: manually(&[(VERSION_RANGE, ">=9.0.0")]),
