@@ -66,7 +66,8 @@ fn api(client: &Client, namespace: Option<&str>, resource: &ApiResource) -> Api<
 }
 
 fn of_kind<K: DeserializeOwned>(received: &Received<false>) -> Result<K, kube::Error> {
-    let object = received.unbounded().and_then(K::deserialize);
+    // By reference, as watches and interpreters do: what reads a kind is in the program once.
+    let object = received.unbounded().and_then(|object| K::deserialize(&object));
     object.map_err(kube::Error::SerdeError)
 }
 

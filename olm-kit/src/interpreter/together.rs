@@ -3,8 +3,9 @@
 
 use olm_effect::{Action, Effect, Target};
 
-/// Creations that are sent together at most; more would only wait in the API server.
-const AT_ONCE: usize = 8;
+/// Creations that are sent together at most: the roles of four APIs. Kubernetes writes what aggregates them anew
+/// about once for each such burst; each creation of a burst takes a connection while it lasts.
+const AT_ONCE: usize = 16;
 
 /// The effects to execute next, of effects that follow each other: creations of one kind by one account, or
 /// the first one alone.

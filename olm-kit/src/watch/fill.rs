@@ -25,6 +25,10 @@ pub(super) trait Fill: Send + Sync {
     /// The list is complete; returns how many objects there are.
     fn end_list(&self) -> usize;
 
+    /// Whether this version of the object is here, which is confirmed then; otherwise it has to be
+    /// [applied](Self::apply).
+    fn is_known(&self, metadata: &ObjectMeta) -> bool;
+
     /// The object was created or changed.
     ///
     /// # Errors
@@ -56,17 +60,6 @@ impl<K, T> Filled<K, T> {
     }
 }
 
-impl<K, T: Cached> Filled<K, T> {
-    /// Whether the store has this version of the object, which is confirmed then.
-    fn is_known(&self, object: &Value) -> bool {
-        let field = |name: &str| object.get("metadata")?.get(name)?.as_str();
-        match (field("name"), field("resourceVersion")) {
-            (Some(name), Some(version)) => self.store.confirm(field("namespace"), name, version),
-            _ => false,
-        }
-    }
-}
-
 impl<K, T> Fill for Filled<K, T>
 where
     K: DeserializeOwned,
@@ -85,11 +78,16 @@ where
         self.store.len()
     }
 
-    fn apply(&self, object: &Value) -> Result<(), String> {
-        // What the process wrote itself was read when the API server answered.
-        if self.is_known(object) {
-            return Ok(());
+    fn is_known(&self, metadata: &ObjectMeta) -> bool {
+        match (metadata.name.as_deref(), metadata.resource_version.as_deref()) {
+            (Some(name), Some(version)) => {
+                self.store.confirm(metadata.namespace.as_deref(), name, version)
+            }
+            _ => false,
         }
+    }
+
+    fn apply(&self, object: &Value) -> Result<(), String> {
         typed::<K>(object).map(|object| self.store.apply(object.into()))
     }
 

@@ -95,7 +95,10 @@ impl Follower {
     }
 
     fn apply<const METADATA: bool>(&self, received: &Received<METADATA>) {
-        self.read(received, |object| self.target.apply(object));
+        // What the process wrote itself was read when the API server answered: no values are made of it again.
+        if !self.target.is_known(&received.metadata) {
+            self.read(received, |object| self.target.apply(object));
+        }
     }
 
     /// Makes values of an object, which are gone once it is taken.

@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 use olm_effect::{Action, Effect, EventNote, EventType, Identity, Outcome, Refusal};
-use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionStatus, CsvPhase};
+use olm_types::api::{
+    ClusterServiceVersion, ClusterServiceVersionSpec, ClusterServiceVersionStatus, CsvPhase,
+};
 use olm_types::reasons::csv as reasons;
 
 use super::decision::{Decision, OnRefusal, PhaseChange, StatusChange};
@@ -127,18 +129,26 @@ fn write(
     let announced = change.phase.as_ref().filter(|phase| phase.differs_from(&before));
     let entered = Some(after.phase).filter(|phase| *phase != before.phase);
     let refreshes = refreshes(&before, &after);
-    let mut wanted = ClusterServiceVersion::clone(&observed.csv);
-    wanted.status = Some(after);
-    let mut effects: Vec<Effect> =
-        status_write(observed.csv.as_ref(), &wanted).into_iter().collect();
+    let seen = without_spec(&observed.csv, observed.csv.status.clone());
+    let wanted = without_spec(&observed.csv, Some(after));
+    let mut effects: Vec<Effect> = status_write(&seen, &wanted).into_iter().collect();
     if !change.quiet {
         effects.extend(announced.map(|phase| event(observed.csv.as_ref(), phase)));
     }
     Conclusion { effects, entered, refreshes, requeue_at, failure: None }
 }
 
-/// Nothing but these two waits: observers follow phases and their reasons, and certificates have their
-/// own times.
+/// The CSV with this status. Its spec, which is no part of the write, may be a hundred times as large.
+fn without_spec(
+    csv: &ClusterServiceVersion,
+    status: Option<ClusterServiceVersionStatus>,
+) -> ClusterServiceVersion {
+    let spec = ClusterServiceVersionSpec::default();
+    ClusterServiceVersion { metadata: csv.metadata.clone(), spec, status }
+}
+
+/// Nothing but these two waits: observers follow phases and their reasons, which stay in the history of the
+/// status, and certificates have their own times.
 fn refreshes(
     before: &ClusterServiceVersionStatus,
     after: &ClusterServiceVersionStatus,

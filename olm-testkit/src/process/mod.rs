@@ -173,6 +173,11 @@ impl Running {
         self.memory("VmRSS:")
     }
 
+    /// Of the resident memory in bytes what is the process's own, and no page of a file such as its program.
+    pub fn anonymous_memory(&self) -> Option<u64> {
+        self.memory("RssAnon:")
+    }
+
     /// The most resident memory so far in bytes, while the process runs.
     pub fn peak_memory(&self) -> Option<u64> {
         self.memory("VmHWM:")

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Admin, Operator, Special};
 use olm_testkit::peer::{OlmV0, start_olm_v0};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
@@ -64,18 +64,20 @@ pub(super) struct Olm {
     pub(super) fixture: Fixture,
     /// In the order of [`Implementation::programs`].
     operators: Vec<Running>,
+    /// Where ours say of themselves what they do; none of v0.
+    admins: Vec<Admin>,
     /// What v0 needs beside itself.
     beside: Option<BesideV0>,
 }
 
 async fn ours(places: &Places, flags: &[String]) -> Result<Olm> {
     let fixture = Fixture::start("bench-ours", places, Progress::to_stderr()).await?;
-    let operators = ours_at_work(&fixture, flags).await?;
-    Ok(Olm { fixture, operators, beside: None })
+    let (operators, admins) = ours_at_work(&fixture, flags).await?;
+    Ok(Olm { fixture, operators, admins, beside: None })
 }
 
-async fn ours_at_work(fixture: &Fixture, flags: &[String]) -> Result<Vec<Running>> {
-    let mut operators = Vec::new();
+async fn ours_at_work(fixture: &Fixture, flags: &[String]) -> Result<(Vec<Running>, Vec<Admin>)> {
+    let (mut operators, mut admins) = (Vec::new(), Vec::new());
     for operator in Operator::ALL {
         let of_catalogs = operator == Operator::Catalog;
         let args = if of_catalogs { flags.to_vec() } else { Vec::new() };
@@ -84,14 +86,15 @@ async fn ours_at_work(fixture: &Fixture, flags: &[String]) -> Result<Vec<Running
         let (running, admin) = started.await?;
         admin.until_ready().await?;
         operators.push(running);
+        admins.push(admin);
     }
-    Ok(operators)
+    Ok((operators, admins))
 }
 
 async fn v0_at_work(v0: &OlmV0, places: &Places, logs: Option<&Path>) -> Result<Olm> {
     let fixture = Fixture::empty("bench-v0", places, Progress::to_stderr()).await?;
     let (operators, beside) = set_up_v0(v0, &fixture, logs).await?;
-    Ok(Olm { fixture, operators, beside: Some(beside) })
+    Ok(Olm { fixture, operators, admins: Vec::new(), beside: Some(beside) })
 }
 
 impl Olm {
@@ -114,10 +117,10 @@ impl Olm {
     ) -> Result<Instant> {
         self.operators.drain(..).for_each(Running::stop);
         let begun = Instant::now();
-        self.operators = match (implementation, &self.beside) {
+        (self.operators, self.admins) = match (implementation, &self.beside) {
             (Implementation::V0(v0), Some(beside)) => {
-                let logs = self.fixture.cluster().scratch();
-                start_olm_v0(v0, &self.fixture.kubeconfig, &logs, "-again", &beside.proxy_url())?
+                let (logs, proxy) = (self.fixture.cluster().scratch(), beside.proxy_url());
+                (start_olm_v0(v0, &self.fixture.kubeconfig, &logs, "-again", &proxy)?, Vec::new())
             }
             _ => ours_at_work(&self.fixture, flags).await?,
         };
@@ -130,6 +133,26 @@ impl Olm {
     /// One has ended.
     pub(super) fn memory(&self) -> Result<Vec<u64>> {
         self.each(Running::resident_memory)
+    }
+
+    /// Of that what is the process's own: the rest are pages of its program.
+    ///
+    /// # Errors
+    /// One has ended.
+    pub(super) fn anonymous_memory(&self) -> Result<Vec<u64>> {
+        self.each(Running::anonymous_memory)
+    }
+
+    /// What the operators measure, in text form; nothing where they are those of v0.
+    ///
+    /// # Errors
+    /// One does not answer.
+    pub(super) async fn metrics(&self) -> Result<Vec<String>> {
+        let mut texts = Vec::new();
+        for admin in &self.admins {
+            texts.push(admin.metrics().await?);
+        }
+        Ok(texts)
     }
 
     /// Time that both operators spent on processors since they started.

@@ -9,11 +9,13 @@
 //! - [`super::olm`]: who installs them;
 //! - [`mod@play`]: one install, from the Subscriptions on;
 //! - [`writes`]: what was written, of the audit log;
+//! - [`passes`]: what the controllers looked at without writing anything;
 //! - [`floor`]: the same objects by a plain client;
 //! - [`report`]: the table.
 
 mod content;
 mod floor;
+mod passes;
 mod play;
 mod report;
 mod writes;
@@ -70,7 +72,7 @@ pub(super) async fn run(arguments: &Arguments, with_v0: bool, binaries: &Path) -
         false => None,
     };
     let floor = floor::measure(ours.left.clone(), binaries).await?;
-    print!("{}", report::tally(&ours));
+    print!("{}{}", report::tally(&ours), ours.passes.table());
     println!("{floor}");
     let rows = report::rows(&ours, v0.as_ref(), &floor);
     print!("{}", report::table(&rows, content.is_real()));

@@ -21,6 +21,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::super::olm::{Implementation, Olm};
 use super::content::Content;
+use super::passes::Passes;
 use super::writes::{Writes, is_counted, is_resolved};
 
 /// The namespace of the operators; its OperatorGroup selects all namespaces, in v0 and in ours.
@@ -73,12 +74,29 @@ pub(super) struct Played {
     pub(super) afterwards: BTreeMap<String, usize>,
     /// Lines of ours about what was resolved.
     pub(super) resolved: usize,
-    /// Resident bytes of each operator before.
-    pub(super) idle: Vec<u64>,
+    /// Passes of the controllers of ours until the end of the rest after the installs.
+    pub(super) passes: Passes,
+    /// Memory of each operator before.
+    pub(super) idle: Memory,
     /// And after.
-    pub(super) after: Vec<u64>,
+    pub(super) after: Memory,
     /// What is in the cluster because of the installs, and its kinds.
     pub(super) left: Left,
+}
+
+/// Bytes of each operator.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    /// Resident, pages of the program included.
+    pub(super) resident: Vec<u64>,
+    /// Of that what is no page of a file.
+    pub(super) anonymous: Vec<u64>,
+}
+
+impl Memory {
+    fn of(olm: &Olm) -> Result<Self> {
+        Ok(Self { resident: olm.memory()?, anonymous: olm.anonymous_memory()? })
+    }
 }
 
 /// Objects, and how the API server calls their kinds.
@@ -115,8 +133,9 @@ async fn measure(
     fixture.add_catalog(CATALOG, &address).await?;
     fixture.audit().until_quiet(&programs, QUIET, TIMEOUT).await?;
     sleep(rest.idle).await;
-    let idle = olm.memory()?;
+    let idle = Memory::of(olm)?;
     let before = objects(&fixture.client).await?;
+    let passes = Passes::of(&olm.metrics().await?);
     let (mut audit, mut refused) = (from_now(fixture.audit())?, from_now(fixture.audit())?);
     let spent = olm.processor_time()?;
     let installed = install(&fixture.client, content).await?;
@@ -124,7 +143,8 @@ async fn measure(
     let processor_time = olm.processor_time()?.saturating_sub(spent);
     let written = counted(&mut audit)?;
     let conflicts = refused.conflicts(&programs)?;
-    let after = olm.memory()?;
+    let after = Memory::of(olm)?;
+    let passes = Passes::of(&olm.metrics().await?).since(&passes);
     let resolved = olm.logs()?.lines().filter(|line| is_resolved(line)).count();
     sleep(rest.silence).await;
     Ok(Played {
@@ -136,6 +156,7 @@ async fn measure(
         conflicts: audit::tally(&conflicts),
         afterwards: audit::tally(&counted(&mut audit)?),
         resolved,
+        passes,
         idle,
         after,
         left: left(&fixture.client, &before).await?,

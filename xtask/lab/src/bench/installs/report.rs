@@ -40,7 +40,7 @@ const fn figure(
 }
 
 /// What both have.
-const FIGURES: [Figure; 18] = [
+const FIGURES: [Figure; 22] = [
     figure("until all CSVs are Succeeded", "s", Some(5.0), |played| seconds(played.installed)),
     figure("CPU of both operators", "s", Some(0.7), |played| seconds(played.processor_time)),
     figure("writes of all callers", "", Some(800.0), |played| count(played.writes.all)),
@@ -59,10 +59,30 @@ const FIGURES: [Figure; 18] = [
     figure("other objects written again", "", Some(0.0), |played| {
         count(played.writes.objects_again)
     }),
-    figure("RSS idle, olm-operator", "MB", Some(20.0), |played| megabytes(&played.idle, 0)),
-    figure("RSS idle, catalog-operator", "MB", Some(20.0), |played| megabytes(&played.idle, 1)),
-    figure("RSS after, olm-operator", "MB", Some(30.0), |played| megabytes(&played.after, 0)),
-    figure("RSS after, catalog-operator", "MB", Some(30.0), |played| megabytes(&played.after, 1)),
+    figure("RSS idle, olm-operator", "MB", Some(20.0), |played| {
+        megabytes(&played.idle.resident, 0)
+    }),
+    figure("RSS idle, olm-operator, anonymous", "MB", None, |played| {
+        megabytes(&played.idle.anonymous, 0)
+    }),
+    figure("RSS idle, catalog-operator", "MB", Some(20.0), |played| {
+        megabytes(&played.idle.resident, 1)
+    }),
+    figure("RSS idle, catalog-operator, anonymous", "MB", None, |played| {
+        megabytes(&played.idle.anonymous, 1)
+    }),
+    figure("RSS after, olm-operator", "MB", Some(30.0), |played| {
+        megabytes(&played.after.resident, 0)
+    }),
+    figure("RSS after, olm-operator, anonymous", "MB", None, |played| {
+        megabytes(&played.after.anonymous, 0)
+    }),
+    figure("RSS after, catalog-operator", "MB", Some(30.0), |played| {
+        megabytes(&played.after.resident, 1)
+    }),
+    figure("RSS after, catalog-operator, anonymous", "MB", None, |played| {
+        megabytes(&played.after.anonymous, 1)
+    }),
 ];
 
 /// All figures.
