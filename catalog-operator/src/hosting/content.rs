@@ -12,7 +12,7 @@ use olm_lifecycle::catalog_source::hosting::{HostedContent, PullFailure, Target}
 use tokio::time::timeout;
 
 use super::Shared;
-use super::hosted::{Hosted, Wanted};
+use super::hosted::{DesiredContent, Hosted};
 use super::work::{failure, of_image};
 
 /// How long a registry may take to give out a manifest, credentials and redirects included.
@@ -46,7 +46,7 @@ pub(super) async fn restore(shared: &Shared, hosted: &Hosted, target: &Target) {
 pub(super) async fn obtain(
     shared: &Shared,
     hosted: &Hosted,
-    wanted: &Wanted,
+    wanted: &DesiredContent,
     digest: &str,
 ) -> Result<(), PullFailure> {
     let target = &wanted.target;
@@ -77,7 +77,7 @@ pub(super) async fn obtain(
 async fn take(
     shared: &Shared,
     hosted: &Hosted,
-    wanted: &Wanted,
+    wanted: &DesiredContent,
     held: &Held,
 ) -> Result<bool, PullFailure> {
     let (store, key, content) = (shared.store.clone(), hosted.key.clone(), held.clone());
@@ -96,7 +96,11 @@ async fn take(
 }
 
 /// Whether the catalog may pull what it is to have.
-async fn confirmed(shared: &Shared, wanted: &Wanted, held: &Held) -> Result<(), PullFailure> {
+async fn confirmed(
+    shared: &Shared,
+    wanted: &DesiredContent,
+    held: &Held,
+) -> Result<(), PullFailure> {
     let keychain = shared.secrets.keychain(&wanted.account).await;
     let asked = timeout(CONFIRM, confirm(&shared.registry, held, &keychain)).await;
     let error = match asked {
@@ -119,7 +123,7 @@ fn refused(held: &Held, error: &PullError) -> PullFailure {
 async fn pulled(
     shared: &Shared,
     hosted: &Hosted,
-    wanted: &Wanted,
+    wanted: &DesiredContent,
     held: &Held,
 ) -> Result<Pulled, PullFailure> {
     let options = PullOptions {

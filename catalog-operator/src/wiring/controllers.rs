@@ -14,7 +14,9 @@ use super::hosting::{Hosting, pull_secrets};
 use crate::controllers::catalog_source::CatalogSources;
 use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
-use crate::controllers::resolution::{Arrivals, Outcomes, Resolutions, Rules, Solver, Unchanged};
+use crate::controllers::resolution::{
+    DeferredPlans, Outcomes, Resolutions, Rules, Solver, Unchanged,
+};
 use crate::controllers::subscription::Subscriptions;
 use crate::digest::{CatalogPolling, DigestSource, RegistryDigests};
 use crate::packages::Refresh;
@@ -95,7 +97,7 @@ impl Parts {
             outcomes: Outcomes::default(),
             unchanged: Unchanged::default(),
             orphans: DashMap::new(),
-            arrivals: Arrivals::default(),
+            deferred: DeferredPlans::default(),
             retry_timeout: self.args.install_plan_retry_timeout,
         }
     }

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use futures::stream::{self, StreamExt};
 use kube::api::DynamicObject;
 use olm_effect::{Resource, Target};
-use olm_plan::preview::{Asked, Key, Known, Need};
+use olm_plan::preview::{Key, Known, Need, PreviewRequest};
 use olm_types::labels::{COPIED_FROM, OWNER};
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// A reader that has read nothing yet.
-    pub fn new(cluster: &'a Cluster, asked: &Asked) -> Self {
+    pub fn new(cluster: &'a Cluster, asked: &PreviewRequest) -> Self {
         let (home, global) = (asked.namespace.clone(), asked.settings.global_namespace.clone());
         Self { cluster, home, global, unread: Vec::new() }
     }

@@ -5,18 +5,18 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::watch::{Condition, Refusal, Seen};
+use super::watch::{Condition, Refusal, WatchState};
 
 /// Between two reports of changes: many come at once, and a page is read for each.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// What was found of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct KindState {
     pub(super) plural: &'static str,
     /// Whether it is watched in the namespace of global catalogs.
     pub(super) is_global: bool,
-    pub(super) seen: Seen,
+    pub(super) seen: WatchState,
 }
 
 /// What is to be sent next.
@@ -47,7 +47,7 @@ impl Report {
     }
 
     /// What is to be sent of what was found.
-    pub(super) fn next(&mut self, namespace: &str, looks: &[Look], now: Instant) -> Next {
+    pub(super) fn next(&mut self, namespace: &str, looks: &[KindState], now: Instant) -> Next {
         let state = sentence(namespace, looks);
         if state != self.state {
             self.state.clone_from(&state);
@@ -69,8 +69,8 @@ impl Report {
 }
 
 /// Stands for all that was found; nothing while something is not listed yet.
-pub(super) fn digest(looks: &[Look]) -> Option<u64> {
-    let begins = |look: &Look| look.seen.condition == Condition::Beginning;
+pub(super) fn digest(looks: &[KindState]) -> Option<u64> {
+    let begins = |look: &KindState| look.seen.condition == Condition::Beginning;
     if looks.iter().any(begins) {
         return None;
     }
@@ -78,9 +78,10 @@ pub(super) fn digest(looks: &[Look]) -> Option<u64> {
 }
 
 /// How a page is followed.
-fn sentence(namespace: &str, looks: &[Look]) -> String {
-    let (global, own): (Vec<&Look>, Vec<&Look>) = looks.iter().partition(|look| look.is_global);
-    let all: Vec<&Look> = looks.iter().collect();
+fn sentence(namespace: &str, looks: &[KindState]) -> String {
+    let (global, own): (Vec<&KindState>, Vec<&KindState>) =
+        looks.iter().partition(|look| look.is_global);
+    let all: Vec<&KindState> = looks.iter().collect();
     let problems: Vec<String> = [
         lost(looks),
         refused(&own, Refusal::Forbidden)
@@ -102,7 +103,7 @@ fn sentence(namespace: &str, looks: &[Look]) -> String {
 }
 
 /// Since when something is not followed.
-fn lost(looks: &[Look]) -> Option<String> {
+fn lost(looks: &[KindState]) -> Option<String> {
     let lost = looks.iter().filter_map(|look| match look.seen.condition {
         Condition::Lost(seen) => Some(seen),
         _ => None,
@@ -115,7 +116,7 @@ fn lost(looks: &[Look]) -> Option<String> {
     }
 }
 
-fn refused(looks: &[&Look], why: Refusal) -> Option<String> {
+fn refused(looks: &[&KindState], why: Refusal) -> Option<String> {
     let refused = looks.iter().filter(|look| look.seen.condition == Condition::Refused(why));
     let mut kinds: Vec<&str> = refused.map(|look| look.plural).collect();
     kinds.dedup();
@@ -132,8 +133,8 @@ mod tests {
     const B: Condition = Condition::Beginning;
     const FORBIDDEN: Condition = Condition::Refused(Refusal::Forbidden);
 
-    fn look(plural: &'static str, condition: Condition, digest: u64) -> Look {
-        Look { plural, is_global: false, seen: Seen { condition, digest } }
+    fn look(plural: &'static str, condition: Condition, digest: u64) -> KindState {
+        KindState { plural, is_global: false, seen: WatchState { condition, digest } }
     }
 
     fn lost_at(second: i64) -> Condition {
@@ -168,7 +169,7 @@ mod tests {
         let missing = Condition::Refused(Refusal::NoSuchKind);
         let both = |condition: Condition| {
             let own = look("catalogsources", condition, 0);
-            sentence("ns", &[own, Look { is_global: true, ..own }])
+            sentence("ns", &[own, KindState { is_global: true, ..own }])
         };
         let expected =
             "not live: may not watch catalogsources in ns; may not watch global catalogsources";

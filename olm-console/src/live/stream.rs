@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use super::report::{Next, Report};
 use super::shared::Followed;
-use crate::session::{Ends, Identity};
+use crate::session::{Identity, SessionEnd};
 
 /// Between two comments.
 const HEARTBEAT: Duration = Duration::from_secs(20);
@@ -29,7 +29,7 @@ const RETRY: Duration = Duration::from_secs(3);
 /// A page that is followed.
 struct Page {
     followed: Followed,
-    ends: Ends,
+    ends: SessionEnd,
     report: Report,
     has_ended: bool,
 }

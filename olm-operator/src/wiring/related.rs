@@ -16,7 +16,7 @@ use crate::controllers::labeller::Labeller;
 use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator::OperatorReconciler;
 use crate::controllers::operator_condition::ConditionReconciler;
-use crate::pace::Pace;
+use crate::status_delay::StatusDelay;
 use crate::triggers::Triggers;
 
 /// Sets of copies that are worked on at the same time; each writes to several namespaces at once.
@@ -36,7 +36,7 @@ impl Parts {
             originals: originals.clone(),
             protected: self.protected.clone(),
             announced: Arc::default(),
-            pace: Pace::no_longer_than(LONGEST),
+            status_delay: StatusDelay::no_longer_than(LONGEST),
             refreshes: self.refreshes.clone(),
             queue: queues.copies.clone(),
             claims: Claims::new(queues.copies.clone()),
@@ -59,7 +59,7 @@ impl Parts {
             stores: stores.clone(),
             index: components.clone(),
             interpreter: interpreter.clone(),
-            pace: Pace::default(),
+            status_delay: StatusDelay::default(),
         };
         let adopter = CsvAdopter {
             stores: stores.clone(),
@@ -70,7 +70,7 @@ impl Parts {
         let subscriptions = SubscriptionAdopter {
             stores: stores.clone(),
             interpreter: interpreter.clone(),
-            pace: Pace::default(),
+            status_delay: StatusDelay::default(),
         };
         let conditions =
             ConditionReconciler { stores: stores.clone(), interpreter: interpreter.clone() };

@@ -39,7 +39,7 @@ pub use world::World;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct PreviewRequest {
     /// The namespace of the Subscription.
     pub namespace: String,
     /// How OLM decides.
@@ -47,12 +47,12 @@ pub struct Asked {
     /// The time. Nothing that is shown depends on it, but certificates may be due.
     pub now: Timestamp,
     /// What to do.
-    pub wanted: Wanted,
+    pub wanted: Operation,
 }
 
 /// What to do.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum Operation {
     /// A package is installed that no Subscription of the namespace asks for.
     Install(Install),
     /// What a Subscription has installed is upgraded.
@@ -71,7 +71,7 @@ pub enum Wanted {
     },
 }
 
-impl Wanted {
+impl Operation {
     /// Whether something goes and nothing comes.
     #[must_use]
     pub fn is_removal(&self) -> bool {
@@ -165,13 +165,13 @@ pub enum Outcome {
 /// # Errors
 /// What was asked for is not there.
 pub fn preview(
-    asked: &Asked,
+    asked: &PreviewRequest,
     known: &Known,
     universe: &dyn Universe,
 ) -> Result<Outcome, NoPreview> {
     let mut world = World::new(known);
     let preview = match &asked.wanted {
-        Wanted::Uninstall { operator } => removal::preview(asked, operator, &mut world)?,
+        Operation::Uninstall { operator } => removal::preview(asked, operator, &mut world)?,
         _ => forward::preview(asked, &mut world, universe)?,
     };
     Ok(match std::mem::take(&mut world.needs) {

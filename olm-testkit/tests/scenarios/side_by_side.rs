@@ -12,7 +12,7 @@ use olm_testkit::audit::AuditLog;
 use olm_testkit::builders::csv;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{self, Fixture};
-use olm_testkit::operators::{Admin, Operator, Special};
+use olm_testkit::operators::{Admin, Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
@@ -58,7 +58,8 @@ pub async fn no_foreign_writes(_: Arc<TestContext>) -> Result<()> {
 
 async fn start(fixture: &Fixture, name: &str, namespaces: &[&str]) -> Result<(Running, Admin)> {
     let args = vec![format!("--watchedNamespaces={}", namespaces.join(","))];
-    let special = Special { log: format!("olm-operator-{name}"), args, ..Special::default() };
+    let special =
+        StartOptions { log: format!("olm-operator-{name}"), args, ..StartOptions::default() };
     fixture.binaries.operator(Operator::Olm, &fixture.kubeconfig, special).await
 }
 

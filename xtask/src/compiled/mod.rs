@@ -22,7 +22,7 @@ use crate::workspace::target;
 
 /// What is kept for this workspace.
 #[derive(Debug)]
-pub struct Kept {
+pub struct CompiledCache {
     /// All that is kept, for every key.
     root: PathBuf,
     folder: PathBuf,
@@ -30,7 +30,7 @@ pub struct Kept {
     packages: BTreeSet<String>,
 }
 
-impl Kept {
+impl CompiledCache {
     /// Finds the folder; it need not exist.
     ///
     /// # Errors

@@ -48,6 +48,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "no test is ignored and nothing is left to do", find: files::unfinished },
     Check { rule: "no path of a developer's machine", find: files::machine_paths },
     Check { rule: "words are those of Kubernetes", find: words::unusual },
+    Check { rule: "the name of a type says what it is", find: words::vague_types },
     Check { rule: "tasks start where a panic is looked after", find: tasks::bare },
     Check { rule: "pure crates read no clock and no randomness", find: files::impure_calls },
     Check { rule: "texts of others are read with a budget", find: files::unbounded_readers },

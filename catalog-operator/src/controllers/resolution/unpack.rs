@@ -31,7 +31,7 @@ const AT_ONCE: usize = 16;
 
 /// What came of one look at the images.
 #[derive(Default)]
-struct Look {
+struct UnpackProgress {
     /// Bytes of what is unpacked.
     bytes: usize,
     unpacked: Vec<Unpacked>,
@@ -60,7 +60,7 @@ impl Resolutions {
                 Ok(settings) => settings.unwrap_or_default(),
                 Err(error) => return Ok(Err(Failure::Unpack(error.to_string()))),
             };
-        let mut look = Look::default();
+        let mut look = UnpackProgress::default();
         for (choice, image) in &selection.images {
             if *on_the_way >= AT_ONCE {
                 look.has_left_out = true;
@@ -89,7 +89,7 @@ impl Resolutions {
 
     async fn look(
         &self,
-        look: &mut Look,
+        look: &mut UnpackProgress,
         choice: &Choice,
         image: &str,
         settings: &UnpackSettings,
@@ -124,7 +124,7 @@ impl Resolutions {
     async fn report_awaited(
         &self,
         namespace: &Namespace,
-        look: &Look,
+        look: &UnpackProgress,
         kept_back: &KeptBack,
     ) -> Result<Conclusion, ReconcileError> {
         let failed =

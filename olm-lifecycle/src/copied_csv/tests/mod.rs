@@ -182,9 +182,9 @@ fn copying_can_be_switched_off(
     assert_eq!(desired(Some(&origin), Some(&given), target, &copying(false)), expected);
 }
 
-fn mk_census(copies: &[&str]) -> Census {
+fn mk_census(copies: &[&str]) -> CopyInventory {
     let set = |names: &[&str]| names.iter().copied().map(str::to_owned).collect();
-    Census {
+    CopyInventory {
         namespaces: set(&["op", "safe", "t"]),
         copies: BTreeMap::from([(("op".to_owned(), "csv".to_owned()), set(copies))]),
     }

@@ -19,9 +19,9 @@ use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 use olm_types::reasons::event::REQUIRES_APPROVAL;
 use serde_json::{Value, json};
 
-use super::asked::Asked;
 use super::continuation::owners;
 use super::report;
+use super::requesters::Requesters;
 use crate::subscription::policy;
 use crate::writes::target_of;
 
@@ -119,7 +119,7 @@ pub(crate) fn begins_to_wait<'a>(
     {
         return None;
     }
-    if let Some(asked) = Asked::of(plan) {
+    if let Some(asked) = Requesters::of(plan) {
         return Some(report::normal(plan, REQUIRES_APPROVAL, asked.message()));
     }
     let message = format!("{WAITS} to install {}", listed(brought(plan)));

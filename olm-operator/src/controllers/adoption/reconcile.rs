@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::observe::{owned, plan_labels};
 use crate::components::ComponentIndex;
-use crate::pace::Pace;
+use crate::status_delay::StatusDelay;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 
@@ -23,14 +23,14 @@ pub struct SubscriptionAdopter {
     pub interpreter: Interpreter,
     /// Subscriptions whose status is about to change again: catalog-operator writes it, and would meet a label
     /// that comes in between as a conflict.
-    pub pace: Pace<ObjectKey>,
+    pub status_delay: StatusDelay<ObjectKey>,
 }
 
 #[async_trait]
 impl Reconciler<ObjectKey> for SubscriptionAdopter {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(subscription) = self.stores.subscriptions.get_key(key) else {
-            self.pace.forget(key);
+            self.status_delay.forget(key);
             return Ok(Conclusion::Done);
         };
         let namespace = key.namespace.as_deref();
@@ -41,13 +41,14 @@ impl Reconciler<ObjectKey> for SubscriptionAdopter {
         let all = self.stores.subscriptions.list_in(namespace.unwrap_or_default());
         let effects = adopt_by_subscription(&subscription, &all, csv.as_deref(), &plans);
         if !effects.is_empty() {
-            let left = self.pace.left(key.clone(), digest(&subscription.status), Instant::now());
+            let left =
+                self.status_delay.left(key.clone(), digest(&subscription.status), Instant::now());
             if !left.is_zero() {
                 return Ok(Conclusion::RequeueAfter(left));
             }
         }
         let labelled = label(&self.interpreter, &effects).await?;
-        self.pace.forget(key);
+        self.status_delay.forget(key);
         Ok(labelled)
     }
 }

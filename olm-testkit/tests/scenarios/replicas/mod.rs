@@ -17,7 +17,7 @@ use olm_testkit::builders::csv;
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{self, Fixture};
-use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
@@ -69,7 +69,7 @@ pub async fn take_over(_: Arc<TestContext>) -> Result<()> {
 /// Starts a replica.
 async fn start(fixture: &Fixture, name: &str) -> Result<(Running, Admin)> {
     let (log, args) = (format!("olm-operator-{name}"), vec![LEADER_ELECT.to_owned()]);
-    let special = Special { log, args, ..Special::default() };
+    let special = StartOptions { log, args, ..StartOptions::default() };
     fixture.binaries.operator(Operator::Olm, &fixture.kubeconfig, special).await
 }
 

@@ -34,7 +34,7 @@ const CSV_STATUS: usize = 7;
 const OPERATOR_STATUS: usize = 3;
 
 /// A status of an original that lasted this long may show in its copies: half of what olm-operator
-/// waits for (`olm-operator/src/pace.rs`), as its watch may bring one status late and the next at once.
+/// waits for (`olm-operator/src/status_delay.rs`), as its watch may bring one status late and the next at once.
 const LASTS: SignedDuration = SignedDuration::from_millis(500);
 
 /// The phases that a ClusterServiceVersion goes through.

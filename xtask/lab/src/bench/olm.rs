@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::peer::{OlmV0, start_olm_v0};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
@@ -79,7 +79,7 @@ async fn ours_at_work(fixture: &Fixture, flags: &[String]) -> Result<Vec<Running
     for operator in Operator::ALL {
         let of_catalogs = operator == Operator::Catalog;
         let args = if of_catalogs { flags.to_vec() } else { Vec::new() };
-        let special = Special { args, ..Special::default() };
+        let special = StartOptions { args, ..StartOptions::default() };
         let started = fixture.binaries.operator(operator, &fixture.kubeconfig, special);
         let (running, admin) = started.await?;
         admin.until_ready().await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use futures::future::join_all;
-use olm_testkit::operators::{Admin, Binaries, Operator, Special};
+use olm_testkit::operators::{Admin, Binaries, Operator, StartOptions};
 use olm_testkit::process::{Running, tail};
 use olm_testkit::wait::TIMEOUT;
 use tokio::time::{sleep, timeout};
@@ -74,7 +74,7 @@ impl Starter {
             args.extend(["--stop-after-writes".to_owned(), point.number.to_string()]);
         }
         let env = vec![("OLM_LOG".to_owned(), LOG_FILTER.to_owned())];
-        let special = Special { log: log.to_owned(), args, env, ..Special::default() };
+        let special = StartOptions { log: log.to_owned(), args, env, ..StartOptions::default() };
         let (running, admin) = self.binaries.operator(operator, &self.kubeconfig, special).await?;
         Ok(Process { operator, running, admin })
     }

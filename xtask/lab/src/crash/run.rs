@@ -31,7 +31,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const DONE: [&str; 2] = ["Created", "Present"];
 
 /// The undisturbed run.
-pub(super) struct Undisturbed {
+pub(super) struct ReferenceRun {
     /// What the cluster holds in the end, as far as it did not before.
     pub objects: Dump,
     /// What both operators did, by their own account.
@@ -56,7 +56,7 @@ pub(super) async fn undisturbed(
     scenario: &dyn Scenario,
     ctx: &TestContext,
     setup: &mut Setup,
-) -> Result<Undisturbed> {
+) -> Result<ReferenceRun> {
     let mut pair = set(scenario, ctx, setup, None).await?;
     supervised(&mut pair, scenario.steps(ctx)).await?;
     let audited = setup.writes_until_quiet(LONG_QUIET).await?;
@@ -70,7 +70,7 @@ pub(super) async fn undisturbed(
     let pair = setup.starter.start(None).await?;
     let again = beyond_connections(setup.writes_until_quiet(LONG_QUIET).await?);
     pair.stop();
-    Ok(Undisturbed { objects, effects: all, audited, again })
+    Ok(ReferenceRun { objects, effects: all, audited, again })
 }
 
 /// Runs a scenario with a crash and compares the end with that of the undisturbed run.

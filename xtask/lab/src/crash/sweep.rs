@@ -13,7 +13,7 @@ use olm_testkit::process::Running;
 use super::context::TestContext;
 use super::operators::Point;
 use super::report::{self, Tally, Verdict};
-use super::run::{self, Undisturbed};
+use super::run::{self, ReferenceRun};
 use super::scenario::Scenario;
 use super::setup::Setup;
 
@@ -60,7 +60,7 @@ async fn undisturbed(
     scenario: &dyn Scenario,
     stages: &mut [Setup],
     catalogs: &Catalogs,
-) -> Result<Undisturbed> {
+) -> Result<ReferenceRun> {
     let runs = stages.iter_mut().map(|setup| {
         let ctx = catalogs.ctx(setup);
         async move {
@@ -89,7 +89,7 @@ async fn work(
     ctx: TestContext,
     setup: &mut Setup,
     todo: &Mutex<VecDeque<Point>>,
-    undisturbed: &Undisturbed,
+    undisturbed: &ReferenceRun,
 ) -> Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     while let Some(point) = next(todo) {
@@ -110,7 +110,7 @@ async fn judge(
     ctx: &TestContext,
     setup: &mut Setup,
     point: Point,
-    undisturbed: &Undisturbed,
+    undisturbed: &ReferenceRun,
 ) -> Result<Verdict> {
     for _ in 0..ATTEMPTS {
         let crashed = run::crashed(scenario, ctx, setup, point, &undisturbed.objects).await?;
@@ -125,7 +125,7 @@ async fn judge(
 }
 
 /// Every write of every operator.
-fn points(undisturbed: &Undisturbed) -> Vec<Point> {
+fn points(undisturbed: &ReferenceRun) -> Vec<Point> {
     let count = |operator: Operator| {
         undisturbed.effects.iter().filter(|(other, _)| *other == operator).count()
     };

@@ -21,8 +21,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::compare::{differences, is_to_be_collected};
+use super::observed_writes::{ObservedWrites, is_passing};
 use super::program::Program;
-use super::seen::{Seen, is_passing};
 use super::{CATALOG, content, images, ours, program, rights};
 
 /// Without a write for so long, OLM is at rest.
@@ -227,7 +227,7 @@ impl CheckedCatalog {
         let mut writes = Vec::new();
         loop {
             writes.extend(self.at_rest(audit).await?);
-            let found = differences(plan, &Seen::of(&writes, home));
+            let found = differences(plan, &ObservedWrites::of(&writes, home));
             if Instant::now() > deadline || !found.iter().any(|line| is_to_be_collected(line)) {
                 return Ok(found);
             }

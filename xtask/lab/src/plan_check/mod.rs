@@ -9,9 +9,9 @@ mod checked_catalog;
 mod compare;
 mod content;
 mod images;
+mod observed_writes;
 mod program;
 mod rights;
-mod seen;
 
 use std::path::{Path, PathBuf};
 

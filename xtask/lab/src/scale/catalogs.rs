@@ -20,7 +20,7 @@ use olm_types::api::CatalogSource;
 use tokio::time::{Instant, sleep};
 
 use super::measures::{self, REST, time_limit};
-use super::namespaces::{Home, Namespaces};
+use super::namespaces::{LoadNamespace, Namespaces};
 use super::setup::Setup;
 use super::table::Table;
 
@@ -119,7 +119,7 @@ async fn withdraw(client: &Client, public: &[Public]) -> Result<()> {
 }
 
 /// Creates so many and waits until all of them are connected.
-async fn connect(home: &Home, catalogs: usize, address: &str) -> Result<()> {
+async fn connect(home: &LoadNamespace, catalogs: usize, address: &str) -> Result<()> {
     let names: Vec<String> = (0..catalogs).map(|number| format!("shared-{number}")).collect();
     let created = names.iter().map(|name| async move {
         home.create(&builders::catalog_source(&home.name, name, address)).await

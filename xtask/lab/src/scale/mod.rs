@@ -16,10 +16,10 @@
 //! somewhere else. Their memory is then read from their metrics (`--metrics`), and what only the
 //! audit log or a restart of a process can measure is said to be not measured.
 
-mod arrivals;
 mod catalogs;
 mod copies;
 mod crds;
+mod csv_counter;
 mod csvs;
 mod doctor;
 mod installs;

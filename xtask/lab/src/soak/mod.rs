@@ -3,7 +3,7 @@
 //!
 //! On a local cluster a registry serves the catalog, and each package gets a namespace of its own:
 //! the first version of each channel is installed and upgraded to the last, with an OperatorGroup for
-//! each stretch of the channel whose versions share an install mode; versions that no upgrade passes
+//! each segment of the channel whose versions share an install mode; versions that no upgrade passes
 //! are installed by themselves. Then everything is removed, and the cluster must be
 //! what it was before. Bundles need their manifests inline; pods are simulated.
 //!
@@ -18,7 +18,7 @@ mod package;
 mod plan;
 mod report;
 mod sample;
-mod stretches;
+mod segments;
 mod subscriptions;
 mod within;
 

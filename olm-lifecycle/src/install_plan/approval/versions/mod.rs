@@ -3,7 +3,7 @@
 //! What is accepted may have changed since a plan was made that waits for approval. So the plan is judged by what it
 //! brings of the Subscription's package, as its steps name it, whoever asks for it; a version that is not known is
 //! not accepted. A pin accepts its version, and what is known to be a step on the way to it: that is recorded on the
-//! plan ([`Asked::pins`]). The status of the Subscription, which others may write, only ever holds a plan back.
+//! plan ([`Requesters::pins`]). The status of the Subscription, which others may write, only ever holds a plan back.
 
 use kube_core::ResourceExt;
 use olm_types::annotations::{PIN, VERSION_RANGE};
@@ -14,9 +14,9 @@ use olm_types::properties::value::PackageProperty;
 use olm_types::version::{Version, VersionRange};
 
 use super::brought;
-use crate::install_plan::asked::Asked;
 use crate::install_plan::continuation::owners;
 use crate::install_plan::package;
+use crate::install_plan::requesters::Requesters;
 use crate::subscription::policy;
 
 /// Why a Subscription holds a plan back.
@@ -29,7 +29,7 @@ pub(crate) struct Hold {
 }
 
 /// A CSV that a plan brings for a Subscription.
-struct Brought<'a> {
+struct PlannedCsv<'a> {
     csv: &'a str,
     /// Its versions, as its properties name them: one, unless it was made to mislead.
     versions: Vec<Option<Version>>,
@@ -96,7 +96,7 @@ fn by_pin(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
     plan: &InstallPlan,
-    brought: &[Brought<'_>],
+    brought: &[PlannedCsv<'_>],
 ) -> Option<Hold> {
     let pin = policy::pinned(subscription)?;
     let csv = brought.iter().find(|one| one.csv != pin)?.csv;
@@ -122,7 +122,7 @@ fn leads_to(
     plan: &InstallPlan,
     csv: &str,
 ) -> bool {
-    if let Some(asked) = Asked::of(plan) {
+    if let Some(asked) = Requesters::of(plan) {
         return asked.pins.get(&subscription.name_any()).is_some_and(|known| known == pin);
     }
     let is_for_all = owners(plan).nth(1).is_some();
@@ -132,7 +132,7 @@ fn leads_to(
     is_for_all && status.is_some_and(is_next)
 }
 
-fn by_range(subscription: &Subscription, brought: &[Brought<'_>]) -> Option<Hold> {
+fn by_range(subscription: &Subscription, brought: &[PlannedCsv<'_>]) -> Option<Hold> {
     let text = subscription.annotations().get(VERSION_RANGE)?;
     let range = VersionRange::parse(text).ok()?;
     let csv = brought.iter().find(|one| !one.is_in(&range))?.csv;
@@ -142,7 +142,7 @@ fn by_range(subscription: &Subscription, brought: &[Brought<'_>]) -> Option<Hold
     Some(Hold { key: VERSION_RANGE, why })
 }
 
-impl Brought<'_> {
+impl PlannedCsv<'_> {
     fn is_in(&self, range: &VersionRange) -> bool {
         let is_in = |version: &Option<Version>| {
             version.as_ref().is_some_and(|version| range.contains(version))
@@ -156,7 +156,7 @@ fn brought_for<'a>(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
     plan: &'a InstallPlan,
-) -> Vec<Brought<'a>> {
+) -> Vec<PlannedCsv<'a>> {
     let steps = plan.status.iter().flat_map(|status| &status.plan);
     let csvs = steps.filter(|step| step.resource.kind == ClusterServiceVersion::KIND);
     let mut all: Vec<(&str, Vec<PackageProperty>)> =
@@ -170,7 +170,7 @@ fn brought_for<'a>(
     let own = |(csv, properties): (&'a str, Vec<PackageProperty>)| {
         let own = properties.iter().filter(|one| one.package_name == subscription.spec.name);
         let versions: Vec<_> = own.map(|one| Version::parse_tolerant(&one.version).ok()).collect();
-        (!versions.is_empty() || current == Some(csv)).then_some(Brought { csv, versions })
+        (!versions.is_empty() || current == Some(csv)).then_some(PlannedCsv { csv, versions })
     };
     all.into_iter().filter_map(own).collect()
 }

@@ -6,8 +6,8 @@ use rstest::rstest;
 
 use super::*;
 use crate::install_plan::approval::brought;
-use crate::install_plan::asked::Asked;
 use crate::install_plan::collect::surplus_of_each;
+use crate::install_plan::requesters::Requesters;
 use crate::tenancy::Attestor;
 
 /// What a Subscription to a package of its name is.
@@ -145,7 +145,7 @@ fn an_automatic_one_is_not_held_by_a_manual_sibling() {
     let made = reconcile(&mut home, &["a.v1 of 0 for a", "b.v1 of 1 for b"], &[]);
     assert_eq!(made, ["a.v1 #1 Manual of a", "b.v1 #2 Automatic of b"]);
     assert_eq!(followed(&home), [("a".into(), Some(1)), ("b".into(), Some(2)), ("c".into(), None)]);
-    assert!(home.plans.iter().all(|plan| Asked::of(plan).is_none()), "each is for one");
+    assert!(home.plans.iter().all(|plan| Requesters::of(plan).is_none()), "each is for one");
     let waiting = &home.plans[0];
     assert_eq!(waiting.status.as_ref().unwrap().message, None, "as in v0");
     assert!(waiting.waits_for_approval() && !home.plans[1].waits_for_approval());
@@ -161,7 +161,7 @@ fn what_two_need_is_in_one_plan_which_says_for_whom() {
     let expected = "waits for approval of what Subscription a asks for: \
                     it brings a.v1 for a; b.v1 for b; x.v1 for a, b";
     assert_eq!(message, Some(expected));
-    assert_eq!(Asked::of(&home.plans[0]).unwrap().message(), expected);
+    assert_eq!(Requesters::of(&home.plans[0]).unwrap().message(), expected);
     assert_eq!(reconcile(&mut home, &shared, &[]), [""; 0], "nothing changed");
 }
 

@@ -11,7 +11,7 @@ use crate::e2e::TestContext;
 
 /// What becomes of a finding.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ends {
+pub(super) enum FindingOutcome {
     /// The printed command ends it.
     Repaired,
     /// It is of class `wait`, and its fix says this.
@@ -27,7 +27,7 @@ pub(super) struct Case {
     /// The end of the name of its namespace; none begins with another one.
     pub place: &'static str,
     /// What becomes of it.
-    pub ends: Ends,
+    pub ends: FindingOutcome,
     /// Other codes that are found with it.
     pub beside: &'static [&'static str],
     /// Codes that are found after the fix.
@@ -63,7 +63,7 @@ impl Case {
     }
 }
 
-fn case<F, S>(code: &'static str, place: &'static str, ends: Ends, make: S) -> Case
+fn case<F, S>(code: &'static str, place: &'static str, ends: FindingOutcome, make: S) -> Case
 where
     F: Future<Output = Result<()>> + Send + 'static,
     S: Fn(Arc<TestContext>) -> F + Send + Sync + 'static,
@@ -72,7 +72,7 @@ where
     Case { code, place, ends, beside: &[], leaves: &[], only_v0: None, make }
 }
 
-use Ends::{Asks, Repaired, Waits};
+use FindingOutcome::{Asks, Repaired, Waits};
 
 /// Every case.
 pub(super) fn all() -> Vec<Case> {

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::bundles::installer;
 use super::csvs::{SNOOP, snoop};
-use super::forgery::{CSV as HONEST, Honest};
+use super::forgery::{CSV as HONEST, OperatorObjects};
 use super::groups::{nothing_is_gained, ruler};
 use super::plans::{crown, reported, write_plan_with};
 use super::targets::{install, thief};
@@ -131,7 +131,7 @@ pub async fn forged_executor(tenant: Tenant) -> Result<()> {
 /// A Subscription says that it installed the operator of another user, and names his plan, the newest that there
 /// can be: the operator is not configured by it, and keeps its Deployment.
 pub async fn forged_pointers(tenant: Tenant) -> Result<()> {
-    let before = Honest::install(&tenant).await?;
+    let before = OperatorObjects::install(&tenant).await?;
     tenant.own_group().await?;
     let mut subscription = builders::subscription(tenant.home(), "any", "stable", "none");
     subscription.spec.config = Some(json!({"env": [{"name": "STOLEN", "value": "yes"}]}).into());
@@ -154,7 +154,7 @@ pub async fn forged_pointers(tenant: Tenant) -> Result<()> {
     });
     tenant.put_status::<Subscription>("any", forged).await?;
     tenant.ctx.at_rest().await?;
-    let after = Honest::look(&tenant).await?;
+    let after = OperatorObjects::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
     Ok(())
 }

@@ -13,7 +13,7 @@ use olm_types::api::{
 use olm_types::hash::unpack_name;
 use serde_json::json;
 
-use super::forgery::{CSV as HONEST, Honest};
+use super::forgery::{CSV as HONEST, OperatorObjects};
 use super::groups::nothing_is_gained;
 use super::plans::{concluded, crown};
 use super::targets::{install, thief};
@@ -21,7 +21,7 @@ use super::tenant::Tenant;
 
 /// Neither does any of them give the tenant anything, nor does it change the operator of another user.
 pub async fn forged_statuses(tenant: Tenant) -> Result<()> {
-    let before = Honest::install(&tenant).await?;
+    let before = OperatorObjects::install(&tenant).await?;
     forged_catalog(&tenant).await?;
     forged_conditions(&tenant).await?;
     forged_copy(&tenant).await?;
@@ -29,7 +29,7 @@ pub async fn forged_statuses(tenant: Tenant) -> Result<()> {
     forged_phase_of_a_plan(&tenant).await?;
     forged_origin_of_a_plan(&tenant).await?;
     nothing_is_gained(&tenant).await?;
-    let after = Honest::look(&tenant).await?;
+    let after = OperatorObjects::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
     Ok(())
 }

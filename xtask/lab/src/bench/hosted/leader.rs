@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use olm_testkit::catalog_reader::{Reader, Reads};
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::wait;
@@ -72,7 +72,8 @@ async fn replica(fixture: &Fixture, folder: &TempDir, number: u8) -> Result<Runn
         format!("--catalogs-dir={}", dir.display()),
         format!("--catalogs-address={}", address(number)),
     ];
-    let special = Special { log: format!("catalog-operator-{number}"), args, ..Special::default() };
+    let special =
+        StartOptions { log: format!("catalog-operator-{number}"), args, ..StartOptions::default() };
     let operator = Operator::Catalog;
     let started = fixture.binaries.operator(operator, &fixture.kubeconfig, special).await?;
     let (running, admin) = started;

@@ -10,7 +10,7 @@ use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 use tokio::time::Instant;
 
-use super::compare::{Judged, Known, Seen, judge};
+use super::compare::{Judged, Known, ObservedStep, judge};
 use super::normalise::normalise;
 use super::recording::{Recording, Step};
 use super::{actions, snapshot};
@@ -122,7 +122,8 @@ impl Replay<'_> {
             let quiet = rests.next().unwrap_or(LONG_QUIET);
             let rested = snapshot::until_quiet(&self.fixture.client, quiet, deadline).await?;
             let after = self.state().await?;
-            let judged = judge(step, known, &Seen { before, after: &after }, self.setting.kind);
+            let judged =
+                judge(step, known, &ObservedStep { before, after: &after }, self.setting.kind);
             if !rested {
                 return Ok((after, Outcome::Restless(judged)));
             }

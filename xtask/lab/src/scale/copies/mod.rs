@@ -15,7 +15,7 @@ use clap::Args;
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
-use super::arrivals::Arrivals;
+use super::csv_counter::CsvCounter;
 use super::measures::{self, REST, count, time_limit};
 use super::namespaces::Namespaces;
 use super::requests::Requests;
@@ -100,11 +100,11 @@ async fn copying(
     table: &mut Table,
 ) -> Result<()> {
     let copies = arguments.namespaces * arguments.operators;
-    let mut arrivals = Arrivals::watch(namespaces, origin.copies());
+    let mut counter = CsvCounter::watch(namespaces, origin.copies());
     requests.writes().await?;
     let started = Instant::now();
     origin.install(arguments.operators).await?;
-    arrivals.until(copies, time_limit(SHARE, arguments.namespaces)).await?;
+    counter.until(copies, time_limit(SHARE, arguments.namespaces)).await?;
     let took = started.elapsed().as_secs_f64();
     let name = format!("{copies} copies are there");
     match CONVERGED.iter().find(|(most, _)| arguments.namespaces <= *most) {
