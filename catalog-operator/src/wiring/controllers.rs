@@ -1,12 +1,12 @@
 //! Each controller with what it needs.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use dashmap::DashMap;
-use olm_kit::discovery::{ApiKinds, ServerVersion};
+use olm_kit::discovery::{ApiKinds, OptionalKind, ServerVersion};
 use olm_kit::live::Pages;
 use olm_lifecycle::catalog_source::registry::Settings;
+use olm_lifecycle::cluster_operator::API as CLUSTER_OPERATOR;
 use olm_lifecycle::unpack::job::Images;
 
 use super::Parts;
@@ -57,11 +57,10 @@ impl Parts {
     pub(super) fn cluster_operators(&self) -> ClusterOperators {
         ClusterOperators {
             stores: self.stores.clone(),
-            kinds: ApiKinds::new(self.client.clone()),
+            kind: OptionalKind::new(self.client.clone(), CLUSTER_OPERATOR),
             interpreter: self.interpreter.clone(),
             namespace: self.args.namespace.clone(),
             release: std::env::var("RELEASE_VERSION").ok(),
-            reported: AtomicBool::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
-use olm_plan::preview::{self, Known, Need, Outcome, Preview, PreviewRequest};
+use olm_plan::preview::{self, Known, Outcome, Preview, PreviewRequest, ReadRequest};
 use olm_types::document::{self, Budget, Meter};
 use serde_json::Value;
 
@@ -122,8 +122,8 @@ async fn finished(
         let mut targets = Vec::new();
         for need in needs {
             match (need, &mut reader) {
-                (Need::Object(target), Some(_)) => targets.push(target),
-                (Need::Bundle(entry), _) => {
+                (ReadRequest::Object(target), Some(_)) => targets.push(target),
+                (ReadRequest::Bundle(entry), _) => {
                     let content = contents.read(&entry, known).await;
                     known.bundles.insert(preview::bundle_key(&entry), content);
                 }

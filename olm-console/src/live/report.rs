@@ -21,7 +21,7 @@ pub(super) struct KindState {
 
 /// What is to be sent next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum StreamUpdate {
     /// How the page is followed.
     State(String),
     /// Something has changed; what is there now.
@@ -47,24 +47,29 @@ impl Report {
     }
 
     /// What is to be sent of what was found.
-    pub(super) fn next(&mut self, namespace: &str, looks: &[KindState], now: Instant) -> Next {
+    pub(super) fn next(
+        &mut self,
+        namespace: &str,
+        looks: &[KindState],
+        now: Instant,
+    ) -> StreamUpdate {
         let state = sentence(namespace, looks);
         if state != self.state {
             self.state.clone_from(&state);
-            return Next::State(state);
+            return StreamUpdate::State(state);
         }
         if looks.iter().all(|look| matches!(look.seen.condition, Condition::Refused(_))) {
-            return Next::End;
+            return StreamUpdate::End;
         }
         let Some(found) = digest(looks).filter(|found| Some(*found) != self.digest) else {
-            return Next::Wait(None);
+            return StreamUpdate::Wait(None);
         };
         let since = self.changed.map(|last| now.saturating_duration_since(last));
         if let Some(since) = since.filter(|since| *since < PAUSE) {
-            return Next::Wait(Some(PAUSE.saturating_sub(since)));
+            return StreamUpdate::Wait(Some(PAUSE.saturating_sub(since)));
         }
         (self.digest, self.changed) = (Some(found), Some(now));
-        Next::Changed(found)
+        StreamUpdate::Changed(found)
     }
 }
 
@@ -184,14 +189,14 @@ mod tests {
             let looks = [look("events", F, digest)];
             report.next("ns", &looks, begin + Duration::from_millis(milliseconds))
         };
-        assert_eq!(at(0, 1), Next::State("live".to_owned()));
-        assert_eq!(at(0, 1), Next::Changed(1), "it is not known what the page shows");
-        assert_eq!(at(1, 1), Next::Wait(None));
-        assert_eq!(at(100, 2), Next::Wait(Some(Duration::from_millis(900))));
-        assert_eq!(at(500, 3), Next::Wait(Some(Duration::from_millis(500))));
-        assert_eq!(at(1000, 3), Next::Changed(3));
-        assert_eq!(at(1500, 4), Next::Wait(Some(Duration::from_millis(500))));
-        assert_eq!(at(1600, 3), Next::Wait(None), "it is again what the page shows");
+        assert_eq!(at(0, 1), StreamUpdate::State("live".to_owned()));
+        assert_eq!(at(0, 1), StreamUpdate::Changed(1), "it is not known what the page shows");
+        assert_eq!(at(1, 1), StreamUpdate::Wait(None));
+        assert_eq!(at(100, 2), StreamUpdate::Wait(Some(Duration::from_millis(900))));
+        assert_eq!(at(500, 3), StreamUpdate::Wait(Some(Duration::from_millis(500))));
+        assert_eq!(at(1000, 3), StreamUpdate::Changed(3));
+        assert_eq!(at(1500, 4), StreamUpdate::Wait(Some(Duration::from_millis(500))));
+        assert_eq!(at(1600, 3), StreamUpdate::Wait(None), "it is again what the page shows");
     }
 
     #[test]
@@ -202,18 +207,18 @@ mod tests {
         assert_ne!(digest(&[look("a", F, 2), look("b", F, 1)]), Some(seen));
         let mut report = Report::new(Some(seen));
         let first = [look("a", F, 1), look("b", B, 0)];
-        assert_eq!(report.next("ns", &first, now), Next::State("not live yet".to_owned()));
-        assert_eq!(report.next("ns", &first, now), Next::Wait(None));
-        assert_eq!(report.next("ns", &looks, now), Next::State("live".to_owned()));
-        assert_eq!(report.next("ns", &looks, now), Next::Wait(None));
+        assert_eq!(report.next("ns", &first, now), StreamUpdate::State("not live yet".to_owned()));
+        assert_eq!(report.next("ns", &first, now), StreamUpdate::Wait(None));
+        assert_eq!(report.next("ns", &looks, now), StreamUpdate::State("live".to_owned()));
+        assert_eq!(report.next("ns", &looks, now), StreamUpdate::Wait(None));
     }
 
     #[test]
     fn a_page_that_may_watch_nothing_ends() {
         let (mut report, now) = (Report::new(None), Instant::now());
         let looks = [look("a", FORBIDDEN, 0)];
-        let state = Next::State("not live: may not watch a in ns".to_owned());
+        let state = StreamUpdate::State("not live: may not watch a in ns".to_owned());
         assert_eq!(report.next("ns", &looks, now), state);
-        assert_eq!(report.next("ns", &looks, now), Next::End);
+        assert_eq!(report.next("ns", &looks, now), StreamUpdate::End);
     }
 }

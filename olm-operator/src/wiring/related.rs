@@ -1,9 +1,9 @@
 //! The controllers beside that of CSVs: copies, Operators, adoption, OperatorConditions, labels.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use olm_kit::discovery::ApiKinds;
+use olm_kit::discovery::OptionalKind;
+use olm_lifecycle::cluster_operator::API as CLUSTER_OPERATOR;
 use tokio::sync::Semaphore;
 
 use super::Parts;
@@ -97,10 +97,9 @@ impl Parts {
         let reports = ClusterOperatorReconciler {
             stores: stores.clone(),
             tenancy: self.tenancy.clone(),
-            kinds: ApiKinds::new(self.client.clone()),
+            kind: OptionalKind::new(self.client.clone(), CLUSTER_OPERATOR),
             interpreter: self.interpreter.clone(),
             report: self.report.clone(),
-            reported: AtomicBool::default(),
         };
         self.start("clusteroperator", &queues.reports, reports, 1);
         queues.add_reports();

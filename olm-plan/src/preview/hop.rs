@@ -22,7 +22,7 @@ use serde_json::json;
 
 use super::PreviewRequest;
 use super::forward::own_csvs;
-use super::known::{Content, Key, Need, bundle_key};
+use super::known::{Content, Key, ReadRequest, bundle_key};
 use super::result::{Bundle, CrdVerdict, Hop, Preview};
 use super::waiting::{comes_first, repeat};
 use super::world::World;
@@ -233,7 +233,7 @@ fn content(
             None
         }
         None => {
-            world.needs.push(Need::Bundle(Arc::clone(entry)));
+            world.needs.push(ReadRequest::Bundle(Arc::clone(entry)));
             unknown.push((Arc::clone(entry), String::new()));
             None
         }

@@ -2,7 +2,7 @@
 //!
 //! Nothing is decided here. The resolver chooses bundles, olm-lifecycle makes the steps of the InstallPlan and
 //! executes them, on a [`World`] in memory instead of a cluster; what it has written is compared with what was
-//! there. What is not known yet is asked for all at once ([`Need`]); whoever reads it calls again.
+//! there. What is not known yet is asked for all at once ([`ReadRequest`]); whoever reads it calls again.
 
 mod baseline;
 pub mod change;
@@ -32,7 +32,7 @@ use crate::details::NoDetails;
 use crate::settings::Settings;
 
 pub use change::{Action, Change, Written};
-pub use known::{Content, Key, Known, Need, bundle_key};
+pub use known::{Content, Key, Known, ReadRequest, bundle_key};
 pub use mode::{Mode, NoMode};
 pub use result::{Bundle, Copies, CrdVerdict, Hop, Preview};
 pub use world::World;
@@ -155,7 +155,7 @@ pub enum NoPreview {
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// This has to be read first.
-    Needs(Vec<Need>),
+    Needs(Vec<ReadRequest>),
     /// What would happen.
     Preview(Box<Preview>),
 }

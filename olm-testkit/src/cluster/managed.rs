@@ -116,15 +116,15 @@ impl Managed {
         Ok(manifest)
     }
 
-    /// The turn of whoever starts this cluster, until dropped; none when the cluster is up already.
+    /// The lock of whoever starts this cluster, until dropped; none when the cluster is up already.
     pub fn begin(&self) -> Result<Option<File>> {
-        let turn = self.home.lock_name(&self.progress)?;
+        let lock = self.home.lock_name(&self.progress)?;
         self.check_kind()?;
         if self.home.manifest().is_some_and(|manifest| manifest.is_up()) {
             self.progress.step("the cluster is up already");
             return Ok(None);
         }
-        Ok(Some(turn))
+        Ok(Some(lock))
     }
 
     /// Puts on record that everything was started, and reports what is up now. A failed start says

@@ -78,8 +78,11 @@ const CHECKS: &[Check] = &[
         rule: "ARCHITECTURE.md lists the stages of a CSV in order",
         find: stages::out_of_order,
     },
-    Check { rule: "a cited section of docs/spec exists", find: citations::dangling },
-    Check { rule: "links of docs/spec lead somewhere", find: spec_links::broken },
+    Check {
+        rule: "a cited section of docs/spec exists, and pages cite with links",
+        find: citations::dangling,
+    },
+    Check { rule: "links to and in docs/spec lead somewhere", find: spec_links::broken },
     Check {
         rule: "each difference from v0, and each attack, names tests that exist",
         find: differences::without_test,

@@ -255,7 +255,7 @@ fn what_is_not_known_is_asked_for_and_what_cannot_be_read_is_unknown() {
     known.bundles.clear();
     let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
     let Outcome::Needs(needs) = answer else { panic!("{answer:?}") };
-    let [Need::Bundle(bundle)] = needs.as_slice() else { panic!("{needs:?}") };
+    let [ReadRequest::Bundle(bundle)] = needs.as_slice() else { panic!("{needs:?}") };
     assert_eq!(&*bundle.name, "kettle.v2");
     known.bundles.insert(bundle_key(bundle), Content::Unknown("away".to_owned()));
     let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();

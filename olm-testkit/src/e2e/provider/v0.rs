@@ -85,14 +85,6 @@ impl Provider for V0 {
         };
         operators.iter().map(log).collect()
     }
-
-    fn beside(&self, _namespace: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    async fn clear(&self, _namespace: &str) -> Result<()> {
-        Ok(())
-    }
 }
 
 fn read(log: &Path) -> Result<String> {

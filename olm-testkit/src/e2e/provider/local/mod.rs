@@ -127,16 +127,6 @@ impl Provider for Local {
             (name, end_of(running.log()).unwrap_or_else(|error| format!("{error:#}")))
         })
     }
-
-    /// Registries are processes.
-    fn beside(&self, _namespace: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Registries end with their test.
-    async fn clear(&self, _namespace: &str) -> Result<()> {
-        Ok(())
-    }
 }
 
 fn end_of(log: &Path) -> Result<String> {
