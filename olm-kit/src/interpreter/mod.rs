@@ -15,12 +15,12 @@ mod executed;
 mod identity;
 mod object_locks;
 mod options;
+mod parallel;
 mod response;
 mod stop;
 mod strategic;
 #[cfg(test)]
 mod tests;
-mod together;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -127,7 +127,7 @@ impl Interpreter {
                 results.extend(left.iter().map(|_| Executed::without_write(Outcome::Skipped)));
                 break;
             }
-            let together = together::first(left).iter().map(|effect| self.one(effect));
+            let together = parallel::first(left).iter().map(|effect| self.one(effect));
             let executed = join_all(together).await;
             refused = executed.iter().any(|executed| executed.outcome.refusal().is_some());
             results.extend(executed);

@@ -107,7 +107,7 @@ pub async fn play(
     // A dead operator explains a failure better than what was waited for.
     let result = match result {
         Err(error) => Err(provider.check().err().unwrap_or(error)),
-        Ok(()) => provider.check().and(ctx.at_rest().await),
+        Ok(()) => provider.check().and(ctx.until_idle().await),
     };
     let result = match result {
         Ok(()) if ctx.facts().audit_log.is_some() => healthy::check(&ctx, scenario.name).await,

@@ -60,7 +60,7 @@ impl Environment {
             // A dead operator explains a failure better than what was waited for.
             match result {
                 Err(error) => return Err(provider.check().err().unwrap_or(error)),
-                Ok(()) => provider.check().and(ctx.at_rest().await)?,
+                Ok(()) => provider.check().and(ctx.until_idle().await)?,
             }
             healthy::check(&ctx, name).await
         })

@@ -35,12 +35,12 @@ pub async fn no_foreign_writes(_: Arc<TestContext>) -> Result<()> {
     }
     let (mut left, admin) = start(&fixture, "left", &LEFT).await?;
     let mut audit = fixture.audit();
-    let wrote = until_quiet(&client, &mut audit, &LEFT).await?;
+    let wrote = until_idle(&client, &mut audit, &LEFT).await?;
     ensure!(wrote.is_disjoint(&names(&RIGHT)), "the left one wrote in {wrote:?}");
     counts(admin, &LEFT, &RIGHT).await?;
     // With both at work, nothing of what the left one has written is written again.
     let (mut right, other) = start(&fixture, "right", &RIGHT).await?;
-    let wrote = until_quiet(&client, &mut audit, &RIGHT).await?;
+    let wrote = until_idle(&client, &mut audit, &RIGHT).await?;
     ensure!(wrote.is_disjoint(&names(&LEFT)), "the right one wrote in {wrote:?}");
     counts(other, &RIGHT, &LEFT).await?;
     left.check()?;
@@ -81,7 +81,7 @@ fn names(namespaces: &[&str]) -> BTreeSet<String> {
 
 /// Waits until the CSVs of these namespaces have succeeded and nothing is written any more; where
 /// was written since the last call.
-async fn until_quiet(
+async fn until_idle(
     client: &Client,
     audit: &mut AuditLog,
     namespaces: &[&str],
@@ -93,7 +93,7 @@ async fn until_quiet(
         };
         wait::until(&csvs, &csv_in(namespace), "succeed", succeeded).await?;
     }
-    let writes = audit.until_quiet(&[Operator::Olm.name()], QUIET, TIMEOUT).await?;
+    let writes = audit.until_idle(&[Operator::Olm.name()], QUIET, TIMEOUT).await?;
     Ok(writes.into_iter().map(|write| where_written(&write)).collect())
 }
 

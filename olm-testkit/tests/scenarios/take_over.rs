@@ -41,7 +41,7 @@ async fn take_over(cluster: &TakeOverCluster, mut audit: AuditLog) -> Result<()>
     let mut ours = Ours::take_over(cluster).await?;
     ours.retire_package_server(cluster).await?;
     let programs = Operator::NAMES;
-    let writes = audit.until_quiet(&programs, QUIET, TIMEOUT).await?;
+    let writes = audit.until_idle(&programs, QUIET, TIMEOUT).await?;
     let after = State::now(&cluster.client).await?;
     ours.stop();
 

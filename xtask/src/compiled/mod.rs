@@ -46,7 +46,7 @@ impl CompiledCache {
     /// # Errors
     /// A file cannot be copied.
     pub fn bring(&self, progress: &Progress) -> Result<()> {
-        let lacking = unit::to_bring(&self.folder, &self.target, &self.packages);
+        let lacking = unit::units_to_copy(&self.folder, &self.target, &self.packages);
         if lacking.is_empty() {
             return Ok(());
         }

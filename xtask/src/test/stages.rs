@@ -3,7 +3,7 @@
 use anyhow::{Result, bail, ensure};
 
 use super::advisories;
-use super::beside::BackgroundCommand;
+use super::background::BackgroundCommand;
 use super::programs::{counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;

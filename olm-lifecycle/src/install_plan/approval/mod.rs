@@ -93,7 +93,7 @@ pub(super) fn is_let_go<'a>(
     let mut staying = subscriptions.into_iter().filter(|one| stays(one));
     owners(plan).next().is_some()
         && staying.any(|one| {
-            versions::let_go(one, one.status.as_ref(), plan).is_some()
+            versions::releases(one, one.status.as_ref(), plan).is_some()
                 || versions::has_left(one, plan)
         })
 }

@@ -1,6 +1,6 @@
 //! Previews of small clusters, from the question to what is written.
 
-mod there;
+mod existing;
 
 use std::sync::Arc;
 

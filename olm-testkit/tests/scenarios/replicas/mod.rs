@@ -45,13 +45,13 @@ pub async fn take_over(_: Arc<TestContext>) -> Result<()> {
     admin.until_ready().await?;
     let now = leader(&client, Operator::Olm, "").await?;
     ensure!(now == holder, "the second took over from a living leader");
-    until_quiet(&mut audit).await?;
+    until_idle(&mut audit).await?;
 
     first.stop();
     let next = leader(&client, Operator::Olm, &holder).await?;
     nothing_again(&mut audit).await?;
     install(&client, "two").await?;
-    until_quiet(&mut audit).await?;
+    until_idle(&mut audit).await?;
 
     let (mut third, admin) = start(&fixture, "third").await?;
     admin.until_ready().await?;
@@ -99,8 +99,8 @@ async fn install(client: &Client, namespace: &str) -> Result<()> {
 }
 
 /// Waits until nothing is written any more.
-async fn until_quiet(audit: &mut AuditLog) -> Result<()> {
-    audit.until_quiet(&[Operator::Olm.name()], QUIET, TIMEOUT).await.map(drop)
+async fn until_idle(audit: &mut AuditLog) -> Result<()> {
+    audit.until_idle(&[Operator::Olm.name()], QUIET, TIMEOUT).await.map(drop)
 }
 
 /// Whoever takes over finds everything done.

@@ -59,7 +59,7 @@ pub(super) async fn undisturbed(
 ) -> Result<ReferenceRun> {
     let mut pair = set(scenario, ctx, setup, None).await?;
     supervised(&mut pair, scenario.steps(ctx)).await?;
-    let audited = setup.writes_until_quiet(LONG_QUIET).await?;
+    let audited = setup.writes_until_idle(LONG_QUIET).await?;
     let objects = objects(setup).await?;
     let mut all = Vec::new();
     for operator in Operator::ALL {
@@ -68,7 +68,7 @@ pub(super) async fn undisturbed(
     }
     pair.stop();
     let pair = setup.starter.start(None).await?;
-    let again = beyond_connections(setup.writes_until_quiet(LONG_QUIET).await?);
+    let again = beyond_connections(setup.writes_until_idle(LONG_QUIET).await?);
     pair.stop();
     Ok(ReferenceRun { objects, effects: all, audited, again })
 }
@@ -104,7 +104,7 @@ async fn set(
     if let Some(before) = scenario.before(ctx) {
         let mut pair = setup.starter.start(None).await?;
         supervised(&mut pair, before).await.context("before the steps")?;
-        setup.writes_until_quiet(QUIET).await?;
+        setup.writes_until_idle(QUIET).await?;
         pair.stop();
     }
     setup.skip_writes()?;
@@ -115,7 +115,7 @@ async fn set(
 async fn until_converged(setup: &mut Setup, expected: &Dump) -> Result<Vec<Difference>> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
-        setup.writes_until_quiet(QUIET).await?;
+        setup.writes_until_idle(QUIET).await?;
         let differences = diff(expected, &objects(setup).await?);
         if differences.is_empty() || Instant::now() > deadline {
             return Ok(differences);
@@ -128,7 +128,7 @@ async fn objects(setup: &Setup) -> Result<Dump> {
     let mut objects = setup.baseline.changes(&setup.client).await?;
     let csvs = objects.keys().filter(|key| key.kind == "ClusterServiceVersion");
     let csvs = csvs.map(|key| format!("{}/{}", key.namespace, key.name)).collect();
-    objects.iter_mut().for_each(|(key, object)| forget_the_way(key, object, &csvs));
+    objects.iter_mut().for_each(|(key, object)| forget_history(key, object, &csvs));
     Ok(objects)
 }
 
@@ -137,7 +137,7 @@ async fn objects(setup: &Setup) -> Result<Dump> {
 /// luck. A step of an InstallPlan finds what it was about to create when a crash came between
 /// the object and the plan's status: it is done either way. A CRD names the CSVs that it came
 /// with, and those that are gone until it is written for the next time.
-fn forget_the_way(key: &Key, object: &mut Value, csvs: &BTreeSet<String>) {
+fn forget_history(key: &Key, object: &mut Value, csvs: &BTreeSet<String>) {
     match key.kind.as_str() {
         "ClusterServiceVersion" => {
             let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
@@ -188,7 +188,7 @@ mod tests {
     use jiff::Timestamp;
     use serde_json::json;
 
-    use super::{Key, Write, beyond_connections, forget_the_way};
+    use super::{Key, Write, beyond_connections, forget_history};
 
     fn write(object: &str) -> Write {
         Write {
@@ -245,7 +245,7 @@ mod tests {
         #[case] expected: serde_json::Value,
     ) {
         let key = Key { kind: kind.to_owned(), namespace: String::new(), name: String::new() };
-        forget_the_way(&key, &mut object, &["n/here".to_owned()].into());
+        forget_history(&key, &mut object, &["n/here".to_owned()].into());
         assert_eq!(object, expected);
     }
 }

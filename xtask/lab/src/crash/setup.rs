@@ -65,7 +65,7 @@ impl Setup {
         let mut audit = fixture.audit();
         // What operators write once in an empty cluster belongs to no scenario.
         let pair = starter.start(None).await?;
-        audit.until_quiet(&Operator::NAMES, Duration::from_secs(3), TIMEOUT).await?;
+        audit.until_idle(&Operator::NAMES, Duration::from_secs(3), TIMEOUT).await?;
         pair.stop();
         let baseline = Baseline::record(&client).await?;
         Ok(Self { client, starter, baseline, fixture, audit })
@@ -77,8 +77,8 @@ impl Setup {
     }
 
     /// The operators' writes since the last look, once there were none for `quiet`.
-    pub(super) async fn writes_until_quiet(&mut self, quiet: Duration) -> Result<Vec<Write>> {
-        self.audit.until_quiet(&Operator::NAMES, quiet, TIMEOUT).await
+    pub(super) async fn writes_until_idle(&mut self, quiet: Duration) -> Result<Vec<Write>> {
+        self.audit.until_idle(&Operator::NAMES, quiet, TIMEOUT).await
     }
 }
 

@@ -61,7 +61,7 @@ impl Setup {
         };
         let kubeconfig = cluster.fixture().kubeconfig.clone();
         let folder = tempfile::tempdir().context("cannot create a directory")?;
-        furnish(folder.path(), binaries)?;
+        prepare_folder(folder.path(), binaries)?;
         Ok(Self { cluster, folder, kubeconfig, beside: Mutex::default() })
     }
 
@@ -115,13 +115,13 @@ impl Setup {
     }
 
     /// Ends the cluster.
-    pub(super) async fn strike(self) -> Result<()> {
+    pub(super) async fn tear_down(self) -> Result<()> {
         self.cluster.fixture().end().await
     }
 }
 
 /// Puts names for everything that commands use into the folder.
-fn furnish(folder: &Path, binaries: &Path) -> Result<()> {
+fn prepare_folder(folder: &Path, binaries: &Path) -> Result<()> {
     let link = |from: &Path, to: &Path| {
         symlink(from, to).with_context(|| format!("cannot make {}", to.display()))
     };

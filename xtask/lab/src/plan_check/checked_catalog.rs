@@ -191,7 +191,7 @@ impl CheckedCatalog {
     /// Shows, does and compares.
     async fn step(&self, home: &str, words: &[&str]) -> Result<Line> {
         let mut audit = self.fixture.audit();
-        self.at_rest(&mut audit).await?;
+        self.until_idle(&mut audit).await?;
         let plan = self.program.plan(home, words).await?;
         let what = format!("{home} {}", words[..2].join(" "));
         let line = |verdict: Verdict| Line { what: described(&what, &plan), verdict };
@@ -226,7 +226,7 @@ impl CheckedCatalog {
         let deadline = Instant::now() + TIMEOUT;
         let mut writes = Vec::new();
         loop {
-            writes.extend(self.at_rest(audit).await?);
+            writes.extend(self.until_idle(audit).await?);
             let found = differences(plan, &ObservedWrites::of(&writes, home));
             if Instant::now() > deadline || !found.iter().any(|line| is_to_be_collected(line)) {
                 return Ok(found);
@@ -235,7 +235,7 @@ impl CheckedCatalog {
     }
 
     /// Waits until nothing is written; what was written meanwhile.
-    async fn at_rest(&self, audit: &mut AuditLog) -> Result<Vec<Write>> {
+    async fn until_idle(&self, audit: &mut AuditLog) -> Result<Vec<Write>> {
         let deadline = Instant::now() + TIMEOUT;
         let (mut all, mut since) = (Vec::new(), Instant::now());
         while since.elapsed() < self.quiet {

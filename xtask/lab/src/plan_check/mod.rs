@@ -127,7 +127,7 @@ async fn ours(places: &Places, catalog: &Path, progress: Progress) -> Result<Fix
     fixture.start_operators().await?;
     let address = fixture.serve(CATALOG, CatalogDir::existing(catalog.to_owned()))?;
     fixture.add_catalog(CATALOG, &address).await?;
-    fixture.until_quiet().await?;
+    fixture.until_idle().await?;
     Ok(fixture)
 }
 

@@ -76,7 +76,7 @@ async fn with_namespaces(
     let took = format!("{:.1} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} catalogs created and READY", arguments.catalogs), took);
     let public = publish(&arguments.public, setup, &mut table).await?;
-    requests.until_quiet(time_limit(SHARE, arguments.catalogs)).await?;
+    requests.until_idle(time_limit(SHARE, arguments.catalogs)).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     sleep(REST).await;
     measures::memory("at rest", (Operator::Catalog, None), setup, &mut table).await?;

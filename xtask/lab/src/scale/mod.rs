@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let measured = arguments.subject.measure(&mut setup).await;
         // A dead operator explains a failure better than what was waited for.
         let measured = setup.check().and(measured);
-        setup.strike().await.and(measured)
+        setup.tear_down().await.and(measured)
     })?;
     print!("{table}");
     match table.is_within_limits() {

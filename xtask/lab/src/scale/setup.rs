@@ -180,7 +180,7 @@ impl Setup {
     }
 
     /// Ends what was started.
-    pub(super) async fn strike(self) -> Result<()> {
+    pub(super) async fn tear_down(self) -> Result<()> {
         match self.own {
             Some(own) => own.fixture.end().await,
             None => Ok(()),

@@ -120,7 +120,7 @@ impl ClusterBaseline {
         shipped: &Names,
     ) -> Result<Vec<String>> {
         self.clear(shipped).await?;
-        home.raze().await?;
+        home.delete_namespaces().await?;
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let now = normalise(self.kinds.objects(&self.client).await?);

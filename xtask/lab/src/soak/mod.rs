@@ -18,9 +18,9 @@ mod package;
 mod plan;
 mod report;
 mod sample;
+mod segment_upgrade;
 mod segments;
 mod subscriptions;
-mod within;
 
 use std::path::{Path, PathBuf};
 
@@ -96,7 +96,7 @@ async fn play_all(
     let catalog = CatalogDir::existing(std::path::absolute(dir)?);
     let address = fixture.serve(subscriptions::CATALOG, catalog)?;
     fixture.add_catalog(subscriptions::CATALOG, &address).await?;
-    fixture.until_quiet().await?;
+    fixture.until_idle().await?;
     let mut lines = Vec::new();
     for (number, subject) in (1..).zip(subjects) {
         let versions = subject.versions.len();

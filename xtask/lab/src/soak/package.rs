@@ -12,9 +12,9 @@ use super::follow::{CsvProgress, follow, refusal};
 use super::leftovers::ClusterBaseline;
 use super::plan::{Route, Subject};
 use super::report::{Line, Problem};
+use super::segment_upgrade::follow_within;
 use super::segments::{ChannelSegment, segments, shared};
 use super::subscriptions::PackageNamespaces;
-use super::within::follow_within;
 
 /// Plays a package to its end; what goes wrong with it is in the line. Where it is, it reports as
 /// `progress`.

@@ -52,7 +52,7 @@ impl PackageNamespaces {
     }
 
     /// Deletes both namespaces and waits until they are gone.
-    pub(super) async fn raze(&self) -> Result<()> {
+    pub(super) async fn delete_namespaces(&self) -> Result<()> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         for name in self.namespaces() {
             let deleted = namespaces.delete(&name, &DeleteParams::background()).await;

@@ -51,7 +51,7 @@ pub(crate) fn hold(
 
 /// The annotation by which the Subscription does not ask any more for what `plan`, which has failed, would bring: its
 /// range, or a pin to what is installed. A pin to something else says nothing, as the plan may lead there.
-pub(crate) fn let_go(
+pub(crate) fn releases(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
     plan: &InstallPlan,

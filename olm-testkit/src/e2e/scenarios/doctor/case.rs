@@ -6,7 +6,7 @@ use anyhow::Result;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::made::{catalogs, cluster, csvs, groups, left, names, plans, subscriptions};
+use super::made::{catalogs, cluster, csvs, groups, leftovers, names, plans, subscriptions};
 use crate::e2e::TestContext;
 
 /// What becomes of a finding.
@@ -134,8 +134,8 @@ fn running() -> Vec<Case> {
             Asks("for an upgrade edge from island.v1.0.0"),
             subscriptions::behind,
         ),
-        case("OLM025", "webhook", Repaired, left::webhook),
-        case("OLM025", "conversion", Repaired, left::conversion),
+        case("OLM025", "webhook", Repaired, leftovers::webhook),
+        case("OLM025", "conversion", Repaired, leftovers::conversion),
         case("OLM026", "overdue", Waits("see whether olm-operator runs"), csvs::overdue),
         case("OLM026", "untrusted", Waits("see whether olm-operator runs"), csvs::untrusted)
             .beside(&["OLM032"])
@@ -144,7 +144,7 @@ fn running() -> Vec<Case> {
         case("OLM029", "second-olm", Repaired, cluster::second_olm),
         case("OLM030", "deprecated", Repaired, subscriptions::deprecated),
         case("OLM032", "failed", Asks("with the log of the operator"), csvs::failed),
-        case("OLM035", "finalizer", Repaired, left::finalizer),
+        case("OLM035", "finalizer", Repaired, leftovers::finalizer),
         // The InstallPlan went with the Subscription that was deleted.
         case("OLM036", "unneeded", Repaired, subscriptions::unneeded).beside(&["OLM014"]),
     ]

@@ -41,7 +41,7 @@ pub(super) async fn acts(ctx: Arc<TestContext>) -> Result<()> {
     ctx.succeeded(OLD).await?;
     ctx.installed("kettle", OLD).await?;
     // Roles of its APIs come after a CSV has succeeded: a plan that was shown before is refused.
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let ready = r#"<button name="do" value="upgrade">"#;
     let page = served.has("/upgrade?name=kettle", &[ready, NEW]).await?;
     done(&served.send("/upgrade", &fields(&page, "upgrade-form")?).await?, "/operator?")?;

@@ -26,7 +26,7 @@ pub(super) async fn subscription_being_deleted(ctx: Arc<TestContext>) -> Result<
         .await?;
     finalizers(&ctx, &[]).await?;
     wait::until_gone(&ctx.api::<InstallPlan>(), &plans.newer).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     plans.next_version_never_came()
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn orphaned_plans(ctx: Arc<TestContext>) -> Result<()> {
     wait::until_gone(&ctx.api::<Subscription>(), "kettle").await?;
     remove_older(&ctx, &plans).await?;
     held(&ctx, &plans, "no Subscription refers to this InstallPlan any more; delete it").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     plans.next_version_never_came()
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn replaced_csv_deleted(ctx: Arc<TestContext>) -> Result<()> {
     held(&ctx, &plans, &text).await?;
     delete(&ctx, UserObject::Subscription).await?;
     wait::until_gone(&ctx.api::<InstallPlan>(), &plans.newer).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     plans.next_version_never_came()
 }
 

@@ -81,12 +81,12 @@ async fn in_order(ctx: Arc<TestContext>, things: &'static [UserObject], brief: b
         delete(&ctx, *thing).await?;
     }
     all_gone::<InstallPlan>(&ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     if brief {
         delete(&ctx, Csvs).await?;
     }
     all_gone::<ClusterServiceVersion>(&ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let left = ctx.api::<ClusterServiceVersion>().list(&ListParams::default()).await?.items;
     let left: Vec<_> = left.iter().map(ResourceExt::name_any).collect();
     ensure!(left.is_empty(), "{left:?} came back");

@@ -36,7 +36,7 @@ pub async fn forged_phase(tenant: Tenant) -> Result<()> {
     // One that makes way is not looked at again, and nothing of it is installed.
     let forged = json!({"phase": "Replacing", "reason": "BeingReplaced"});
     tenant.put_status::<ClusterServiceVersion>(SNOOP, forged).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     no_webhook(&tenant, "Replacing").await
 }
 
@@ -153,7 +153,7 @@ pub async fn forged_pointers(tenant: Tenant) -> Result<()> {
         }],
     });
     tenant.put_status::<Subscription>("any", forged).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let after = OperatorObjects::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
     Ok(())

@@ -25,7 +25,7 @@ pub async fn forged_owners(tenant: Tenant) -> Result<()> {
     forge_rights(&tenant).await?;
     forge_copy(&tenant).await?;
     forge_namesake(&tenant).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     theft.expect(&tenant.ctx.client, false).await?;
     tenant.theft(&account, "kube-system").expect(&tenant.ctx.client, false).await?;
     let after = OperatorObjects::look(&tenant).await?;

@@ -117,7 +117,7 @@ async fn forged_phase_of_a_plan(tenant: &Tenant) -> Result<()> {
         // The targets of the only group are refused.
         concluded(tenant, "no operator group found that is managing this namespace").await?;
     }
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let theft = tenant.theft(&tenant.user, "kube-system");
     theft.expect(&tenant.ctx.client, false).await?;
     let loot: Api<Deployment> = tenant.ctx.api();
@@ -153,7 +153,7 @@ async fn forged_origin_of_a_plan(tenant: &Tenant) -> Result<()> {
     let metadata =
         json!({"ownerReferences": [owner], "annotations": {"olm-rs.dev/asked-by": asked}});
     tenant.put::<InstallPlan>("of-olm", json!({"metadata": metadata})).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     tenant.theft(&tenant.user, "kube-system").expect(&tenant.ctx.client, false).await?;
     let jobs: Api<Job> = Api::namespaced(tenant.ctx.client.clone(), OLM_NAMESPACE);
     let unpacked = jobs.get_opt(&unpack_name(&image)).await?;

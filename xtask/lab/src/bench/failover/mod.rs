@@ -104,7 +104,7 @@ impl Bench<'_> {
         end: End,
     ) -> Result<(Duration, (Running, Running))> {
         let mut audit = self.writes();
-        audit.until_quiet(&[self.operator.name()], QUIET, TIMEOUT).await?;
+        audit.until_idle(&[self.operator.name()], QUIET, TIMEOUT).await?;
         let ended = match end {
             End::Asked => {
                 leader.terminate()?;
@@ -129,7 +129,7 @@ impl Bench<'_> {
 
     /// What both write within a minute, and their memory.
     async fn idle(&self, leader: &Running, standby: &Running) -> Result<()> {
-        self.writes().until_quiet(&[self.operator.name()], QUIET, TIMEOUT).await?;
+        self.writes().until_idle(&[self.operator.name()], QUIET, TIMEOUT).await?;
         let mut audit = self.fixture.audit();
         audit.skip()?;
         sleep(IDLE).await;

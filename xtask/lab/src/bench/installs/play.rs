@@ -113,7 +113,7 @@ async fn measure(
     let (fixture, programs) = (&olm.fixture, implementation.programs());
     let address = fixture.serve(CATALOG, CatalogDir::existing(content.catalog().to_owned()))?;
     fixture.add_catalog(CATALOG, &address).await?;
-    fixture.audit().until_quiet(&programs, QUIET, TIMEOUT).await?;
+    fixture.audit().until_idle(&programs, QUIET, TIMEOUT).await?;
     sleep(rest.idle).await;
     let idle = olm.memory()?;
     let before = objects(&fixture.client).await?;

@@ -88,7 +88,7 @@ struct Replay<'a> {
 impl Replay<'_> {
     async fn play(&mut self, recording: &Recording, save: Option<&Path>) -> Result<Vec<Played>> {
         let deadline = Instant::now() + TIMEOUT;
-        snapshot::until_quiet(&self.fixture.client, QUIET, deadline).await?;
+        snapshot::until_idle(&self.fixture.client, QUIET, deadline).await?;
         let mut before = self.state().await?;
         let (mut known, mut played) = (Known::new(), Vec::new());
         for (number, step) in recording.steps.iter().enumerate() {
@@ -120,7 +120,7 @@ impl Replay<'_> {
         let mut rests = [QUIET, LONG_QUIET].into_iter().peekable();
         loop {
             let quiet = rests.next().unwrap_or(LONG_QUIET);
-            let rested = snapshot::until_quiet(&self.fixture.client, quiet, deadline).await?;
+            let rested = snapshot::until_idle(&self.fixture.client, quiet, deadline).await?;
             let after = self.state().await?;
             let judged =
                 judge(step, known, &ObservedStep { before, after: &after }, self.setting.kind);

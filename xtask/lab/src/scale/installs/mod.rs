@@ -67,7 +67,7 @@ async fn with_catalog(
     let group = |name: &str| builders::operator_group(name, "group", &[name]);
     namespaces.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
     let mut requests = setup.requests().await?;
-    requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
+    requests.until_idle(time_limit(SHARE, arguments.namespaces)).await?;
     install(arguments, setup, namespaces, catalog, &mut requests, &mut table).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     for operator in Operator::ALL {
@@ -97,7 +97,7 @@ async fn install(
     counter.until(installs, time_limit).await?;
     let took = started.elapsed().as_secs_f64();
     table.bounded(&format!("{installs} CSVs are there"), took, CREATED, "s");
-    let writes = requests.until_quiet(time_limit).await?;
+    let writes = requests.until_idle(time_limit).await?;
     let asked = (setup.asked(Operator::Catalog).await? - before) / count(installs);
     let name = format!("requests of catalog-operator per install of {} objects", load::STEPS);
     table.bounded(&name, asked, REQUESTS, "");

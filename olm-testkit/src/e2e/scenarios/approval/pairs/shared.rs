@@ -157,7 +157,7 @@ async fn goes_on(ctx: &TestContext, pair: &Pair) -> Result<()> {
             Ok(())
         }
         Gets::AndStays(_) => {
-            ctx.at_rest().await?;
+            ctx.until_idle().await?;
             let plans: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
             let brings =
                 |plan: &&InstallPlan| plan.spec.cluster_service_version_names.contains(&newer);
@@ -171,7 +171,7 @@ async fn goes_on(ctx: &TestContext, pair: &Pair) -> Result<()> {
 
 /// At rest there is what was expected and nothing else, and all of it was approved before it was created.
 async fn check(ctx: &TestContext, created: &mut Creations, is_newer: bool) -> Result<()> {
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let csvs: Vec<ClusterServiceVersion> = ctx.api().list(&ListParams::default()).await?.items;
     let found: BTreeSet<String> = csvs.iter().map(ResourceExt::name_any).collect();
     let expected: BTreeSet<String> =
