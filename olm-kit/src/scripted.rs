@@ -89,11 +89,11 @@ impl Script {
 
     /// A client that talks to this script.
     pub(crate) fn client(&self) -> Client {
-        self.client_led_by(&Leadership::alone())
+        self.client_of(&Leadership::alone())
     }
 
     /// The same, writing only under this leadership.
-    pub(crate) fn client_led_by(&self, leadership: &Leadership) -> Client {
+    pub(crate) fn client_of(&self, leadership: &Leadership) -> Client {
         let script = self.clone();
         let service = tower::service_fn(move |request| script.clone().serve(request));
         Client::new(FenceLayer::new(leadership.clone()).layer(service), "default")

@@ -237,7 +237,7 @@ impl Host {
     }
 
     /// Other replicas are not asked about a catalog any more.
-    pub fn ask_no_more(&self, key: &CatalogKey) {
+    pub fn stop_asking(&self, key: &CatalogKey) {
         self.0.peers.forget(key);
     }
 

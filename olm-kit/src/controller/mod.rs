@@ -125,7 +125,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
                 () = shutdown.cancelled() => return,
                 taken = self.queue.take() => taken,
             };
-            if self.beside.as_ref().is_some_and(|beside| beside.park(&key)) {
+            if self.beside.as_ref().is_some_and(|beside| beside.defer(&key)) {
                 self.queue.done(&key);
                 continue;
             }

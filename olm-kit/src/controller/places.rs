@@ -69,7 +69,7 @@ impl<Key: QueueKey> ParallelLimit<Key> {
     }
 
     /// Parks a key whose namespace has no place left; it is added to the queue when there is one.
-    pub(super) fn park(&self, key: &Key) -> bool {
+    pub(super) fn defer(&self, key: &Key) -> bool {
         let (namespace, mut state) = (namespace(key), self.state.lock());
         let full = state.taken_by(namespace) >= self.most(namespace);
         if full {

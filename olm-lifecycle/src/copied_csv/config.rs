@@ -42,10 +42,10 @@ impl CopyInventory {
 pub fn config_status(
     config: &OLMConfig,
     copying: &Copying,
-    census: &CopyInventory,
+    inventory: &CopyInventory,
     now: Timestamp,
 ) -> Option<Effect> {
-    let (status, reason, message) = verdict(copying.enabled, census.is_as_expected(copying));
+    let (status, reason, message) = verdict(copying.enabled, inventory.is_as_expected(copying));
     let present = config.status.iter().flat_map(|status| &status.conditions);
     let mut conditions: Vec<Condition> = present.cloned().collect();
     let old = conditions.iter().position(|condition| condition.type_ == DISABLED_COPIED_CSVS);

@@ -298,7 +298,7 @@ fn execute(
     }
     while let Some(asked) = execution.next_request() {
         let reply = world.answer(asked);
-        execution.absorb(reply);
+        execution.accept_reply(reply);
     }
     let ended = execution.finish();
     verdicts(world, &ended, &crds_before, preview);

@@ -78,7 +78,7 @@ impl Hosts {
         if let (Some(served), true) = (served, leads) {
             return self.host.serving(key, served, replicas, &listed);
         }
-        self.host.ask_no_more(key);
+        self.host.stop_asking(key);
         for replica in &mut replicas {
             replica.serves = listed.contains(&replica.address);
         }

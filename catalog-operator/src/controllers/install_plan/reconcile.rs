@@ -194,7 +194,7 @@ impl InstallPlans {
             // Objects of a page may take as long as all steps together.
             let is_large = replies.iter().any(|reply| matches!(reply, Reply::Page(..)));
             let bytes = if is_large { usize::MAX } else { bytes };
-            in_place::read(bytes, || execution.absorb_all(replies));
+            in_place::read(bytes, || execution.accept_replies(replies));
         }
     }
 

@@ -106,7 +106,7 @@ impl Bench {
         let source = json!({
             "metadata": metadata, "spec": {"sourceType": "grpc", "displayName": version},
         });
-        self.refresh.store.absorb(serde_json::from_value(source).unwrap());
+        self.refresh.store.insert_written(serde_json::from_value(source).unwrap());
         let key = ObjectKey { namespace: Some("ns".to_owned()), name: "goods".to_owned() };
         self.refresh.reconcile(&key).await.unwrap()
     }

@@ -86,7 +86,7 @@ pub(super) fn held<'a>(
 
 /// Whether a plan that has failed is not to be tried again, as a Subscription does not accept any more what it brings
 /// of its package, or gets another version from a newer plan. `subscriptions` are those of its namespace.
-pub(super) fn is_let_go<'a>(
+pub(super) fn is_released<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> bool {

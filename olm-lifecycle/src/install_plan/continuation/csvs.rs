@@ -30,7 +30,7 @@ pub(super) enum CsvDecision {
     Deleted(String),
 }
 
-/// What the fate of a CSV depends on.
+/// What the decision about a CSV depends on.
 pub(super) struct View<'a> {
     pub(super) around: &'a Surroundings,
     /// The Subscriptions that own or name the plan, and stay.
@@ -69,7 +69,7 @@ fn csv_of(step: &Step) -> Csv<'_> {
 
 impl View<'_> {
     /// What becomes of a CSV of the plan.
-    pub(super) fn fate(&self, csv: &Csv<'_>) -> CsvDecision {
+    pub(super) fn decide(&self, csv: &Csv<'_>) -> CsvDecision {
         let asking: Vec<_> =
             self.subscriptions.iter().filter(|subscription| asks(subscription, csv)).collect();
         if asking.is_empty() {

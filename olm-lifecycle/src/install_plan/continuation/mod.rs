@@ -154,7 +154,7 @@ fn of_csvs(
     };
     let fates: Vec<_> = csvs::made_for(status)
         .into_iter()
-        .map(|csv: Csv<'_>| (csv.name, view.fate(&csv)))
+        .map(|csv: Csv<'_>| (csv.name, view.decide(&csv)))
         .collect();
     let lost = |fate: &CsvDecision| matches!(fate, CsvDecision::Unwanted(_));
     let unwanted = fates.iter().find_map(|(_, fate)| match fate {

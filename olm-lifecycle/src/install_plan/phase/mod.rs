@@ -225,7 +225,7 @@ fn failed(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> De
         return Decision::Nothing;
     }
     let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
-    if approval::is_let_go(&observed.plan, subscriptions) {
+    if approval::is_released(&observed.plan, subscriptions) {
         return Decision::Wait { effects: Vec::new(), rest: RETRY };
     }
     match judge(&observed.plan, &observed.around) {

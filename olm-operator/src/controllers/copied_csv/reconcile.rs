@@ -164,7 +164,7 @@ impl CopyReconciler {
             claims: &self.claims,
             permits: &self.permits,
         };
-        targets.bring_all(&due).await
+        targets.write_all(&due).await
     }
 
     async fn whole(

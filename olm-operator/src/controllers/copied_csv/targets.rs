@@ -103,7 +103,7 @@ pub struct Targets<'a> {
 impl Targets<'_> {
     /// Brings all copies in step. One that fails does not keep others waiting; the first failure
     /// is the answer.
-    pub async fn bring_all(&self, dues: &[Due<'_>]) -> Result<(), ReconcileError> {
+    pub async fn write_all(&self, dues: &[Due<'_>]) -> Result<(), ReconcileError> {
         let mut first = Ok(());
         for dues in dues.chunks(AT_HAND) {
             let work: Vec<_> = dues.iter().map(|due| self.bring(due.place)).collect();

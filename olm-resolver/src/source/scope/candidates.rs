@@ -221,7 +221,7 @@ impl Scope<'_> {
             let bundle = self.intern(entry);
             let name = (&entry.catalog, &*entry.package, &*entry.name);
             let own = known.get(&name).and_then(|position| twins.get_mut(*position));
-            match own.filter(|own| own.first().is_some_and(|twin| twin.is_twin_of(&bundle))) {
+            match own.filter(|own| own.first().is_some_and(|twin| twin.is_identical_to(&bundle))) {
                 Some(own) => own.push(bundle),
                 None => {
                     known.insert(name, twins.len());
