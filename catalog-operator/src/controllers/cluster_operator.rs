@@ -17,7 +17,7 @@ use crate::stores::Stores;
 const LOOK: Duration = Duration::from_secs(30);
 
 /// Reconciles the ClusterOperator, by name.
-pub struct ClusterOperators {
+pub struct ClusterOperatorReconciler {
     /// Where Subscriptions and InstallPlans are observed.
     pub stores: Stores,
     /// The kind that is reported to.
@@ -31,7 +31,7 @@ pub struct ClusterOperators {
 }
 
 #[async_trait]
-impl Reconciler<String> for ClusterOperators {
+impl Reconciler<String> for ClusterOperatorReconciler {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
         let live = match self.kind.look_for(name).await.map_err(ReconcileError::other)? {
             Optional::NoSuchKind => return Ok(Conclusion::RequeueAfter(OptionalKind::PROBE)),
@@ -45,7 +45,7 @@ impl Reconciler<String> for ClusterOperators {
     }
 }
 
-impl ClusterOperators {
+impl ClusterOperatorReconciler {
     fn report(&self, name: &str, live: Option<Value>) -> CatalogReport {
         CatalogReport {
             name: name.to_owned(),

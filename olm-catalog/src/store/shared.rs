@@ -27,7 +27,7 @@ mod tests {
 
     use super::super::Recorded;
     use super::*;
-    use crate::image::tests::made::{Made, REPOSITORY, changed, files, path};
+    use crate::image::tests::made::{REPOSITORY, TestImage, changed, files, path};
     use crate::image::tests::stub::{answer, serve};
 
     /// A registry that has the image, ones that only say so, and one that gives it to others.
@@ -42,7 +42,7 @@ mod tests {
         #[case] registry: &str,
         #[case] expected: Option<&str>,
     ) {
-        let made = Made::catalog().layer(files(&[("configs/catalog.json", b"{}")]));
+        let made = TestImage::catalog().layer(files(&[("configs/catalog.json", b"{}")]));
         let (digest, answers) = made.answers();
         let at = path(&digest);
         let claim = format!("Docker-Content-Digest: {digest}\r\n");

@@ -8,11 +8,11 @@ use tokio::sync::Semaphore;
 
 use super::Parts;
 use crate::args::Args;
-use crate::controllers::adoption::{CsvAdopter, SubscriptionAdopter};
+use crate::controllers::adoption::{CsvAdoptionReconciler, SubscriptionAdoptionReconciler};
 use crate::controllers::api_service::ApiServiceReconciler;
 use crate::controllers::cluster_operator::{ClusterOperatorReconciler, Names, Report};
 use crate::controllers::copied_csv::{AT_ONCE, Claims, CopyReconciler, LONGEST};
-use crate::controllers::labeller::Labeller;
+use crate::controllers::labeller::LabelReconciler;
 use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator::OperatorReconciler;
 use crate::controllers::operator_condition::ConditionReconciler;
@@ -61,13 +61,13 @@ impl Parts {
             interpreter: interpreter.clone(),
             status_delay: StatusDelay::default(),
         };
-        let adopter = CsvAdopter {
+        let adopter = CsvAdoptionReconciler {
             stores: stores.clone(),
             index: components.clone(),
             tenancy: self.tenancy.clone(),
             interpreter: interpreter.clone(),
         };
-        let subscriptions = SubscriptionAdopter {
+        let subscriptions = SubscriptionAdoptionReconciler {
             stores: stores.clone(),
             interpreter: interpreter.clone(),
             status_delay: StatusDelay::default(),
@@ -79,7 +79,7 @@ impl Parts {
             dependents: dependents.clone(),
             interpreter: interpreter.clone(),
         };
-        let labeller = Labeller { stores: stores.clone(), interpreter: interpreter.clone() };
+        let labeller = LabelReconciler { stores: stores.clone(), interpreter: interpreter.clone() };
         self.start("operator", &queues.operators, operators, WORKERS);
         self.start("adoption_csv", &queues.adoptions, adopter, WORKERS);
         self.start("adoption_subscription", &queues.subscriptions, subscriptions, WORKERS);

@@ -32,7 +32,7 @@ const RESOLVE_AGAIN: Duration = Duration::from_secs(15);
 const CATALOG_POLL: Duration = Duration::from_secs(1);
 
 /// Reconciles InstallPlans.
-pub struct InstallPlans {
+pub struct InstallPlanReconciler {
     pub(crate) stores: Stores,
     pub(crate) calls: Calls,
     pub(crate) solver: Solver,
@@ -47,7 +47,7 @@ pub struct InstallPlans {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for InstallPlans {
+impl Reconciler<ObjectKey> for InstallPlanReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         self.metrics.count_plans(self.stores.plans.len());
         let changed = self.rights.take(key);
@@ -59,7 +59,7 @@ impl Reconciler<ObjectKey> for InstallPlans {
     }
 }
 
-impl InstallPlans {
+impl InstallPlanReconciler {
     async fn look(&self, key: &ObjectKey, changed: bool) -> Result<Conclusion, ReconcileError> {
         let Some(plan) = self.stores.plans.get_key(key) else {
             self.complaints.remove(key);

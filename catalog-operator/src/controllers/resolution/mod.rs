@@ -15,7 +15,7 @@ mod unpack;
 pub(crate) use deferred_plans::DeferredPlans;
 pub use named::Unresolved;
 pub(crate) use outcome::Outcomes;
-pub use reconcile::Resolutions;
+pub use reconcile::ResolutionReconciler;
 pub use solve::Rules;
 pub use solver::Solver;
 pub(crate) use unchanged::Unchanged;

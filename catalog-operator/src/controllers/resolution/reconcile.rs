@@ -32,7 +32,7 @@ use crate::unpack::Bundles;
 const RETRY: Duration = Duration::from_secs(15);
 
 /// Reconciles namespaces.
-pub struct Resolutions {
+pub struct ResolutionReconciler {
     pub(crate) stores: Stores,
     pub(crate) solver: Solver,
     pub(crate) bundles: Bundles,
@@ -54,7 +54,7 @@ pub struct Resolutions {
 }
 
 #[async_trait]
-impl Reconciler<String> for Resolutions {
+impl Reconciler<String> for ResolutionReconciler {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
         let namespace = observe::namespace(name, &self.stores);
         self.interpreter.act(&self.surplus(&namespace)).await?;
@@ -81,7 +81,7 @@ impl Reconciler<String> for Resolutions {
     }
 }
 
-impl Resolutions {
+impl ResolutionReconciler {
     /// Deletions of plans that are too many.
     fn surplus(&self, namespace: &Namespace) -> Vec<Effect> {
         match self.solver.rules.policy {

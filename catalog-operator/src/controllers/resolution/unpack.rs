@@ -10,7 +10,7 @@ use olm_lifecycle::subscription::resolution::{
 use olm_lifecycle::unpack::lookup::{LookupState, state};
 use olm_lifecycle::unpack::{self, UnpackSettings, Unpacked};
 
-use super::reconcile::Resolutions;
+use super::reconcile::ResolutionReconciler;
 use crate::clock;
 use crate::unpack::{Progress, UnpackError};
 
@@ -42,7 +42,7 @@ struct UnpackProgress {
     has_left_out: bool,
 }
 
-impl Resolutions {
+impl ResolutionReconciler {
     /// Brings images nearer to being unpacked, and reports how they are. The outer error is a
     /// refused write, the inner one is reported on the Subscriptions. `on_the_way` counts what is on its way
     /// in the namespace, for other parts of the solution as well.

@@ -39,7 +39,7 @@ const AGAIN: Duration = Duration::from_secs(300);
 const MEMORY_RETRY: Duration = Duration::from_secs(300);
 
 /// Packs the packages of catalogs.
-pub struct Refresh {
+pub struct PackageReconciler {
     pub(crate) store: Store<CatalogSource>,
     pub(crate) catalogs: Catalogs,
     pub(crate) packages: PackageCache,
@@ -89,7 +89,7 @@ pub struct Source {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for Refresh {
+impl Reconciler<ObjectKey> for PackageReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let namespace = key.namespace.as_deref().unwrap_or_default();
         let catalog = CatalogKey::new(namespace, &key.name);
@@ -107,7 +107,7 @@ impl Reconciler<ObjectKey> for Refresh {
     }
 }
 
-impl Refresh {
+impl PackageReconciler {
     async fn refresh(&self, source: Source) -> Result<Conclusion, ReconcileError> {
         let key = source.facts.key.clone();
         if self.made_of.get(&key).is_some_and(|known| known.is_same(&source)) {

@@ -6,7 +6,7 @@
 use kube_core::ResourceExt;
 use olm_types::api::{Approval, InstallPlan, Subscription};
 
-use super::{brought, versions};
+use super::{planned_csvs, versions};
 use crate::install_plan::requesters::Requesters;
 use crate::subscription::policy;
 
@@ -37,7 +37,7 @@ fn needed<'a>(plan: &'a InstallPlan, asked: &Requesters, name: &str) -> Vec<&'a 
         return Vec::new();
     }
     let needs = |csv: &&str| asked.csvs.get(*csv).is_none_or(|by| by.contains(name));
-    brought(plan).into_iter().filter(needs).collect()
+    planned_csvs(plan).into_iter().filter(needs).collect()
 }
 
 /// Whether the plan is a first install to all that ask for it, and each of them declares that such a one is free: they

@@ -122,7 +122,7 @@ pub(crate) fn begins_to_wait<'a>(
     if let Some(asked) = Requesters::of(plan) {
         return Some(report::normal(plan, REQUIRES_APPROVAL, asked.message()));
     }
-    let message = format!("{WAITS} to install {}", listed(brought(plan)));
+    let message = format!("{WAITS} to install {}", listed(planned_csvs(plan)));
     Some(report::normal(plan, REQUIRES_APPROVAL, message))
 }
 
@@ -137,11 +137,14 @@ fn judge(
     asking: &[&Subscription],
     approving: &[(&Subscription, Vec<&str>)],
 ) -> Declared {
-    let brought = brought(plan);
+    let planned_csvs = planned_csvs(plan);
     let approved: BTreeSet<&str> = approving.iter().flat_map(|(_, names)| names).copied().collect();
-    let missing: Vec<_> = brought.difference(&approved).copied().collect();
+    let missing: Vec<_> = planned_csvs.difference(&approved).copied().collect();
     let is_named = approving.iter().any(|(one, _)| one.annotations().contains_key(APPROVE));
-    let waits = match (missing.is_empty() && !brought.is_empty(), consent::missing(plan, asking)) {
+    let waits = match (
+        missing.is_empty() && !planned_csvs.is_empty(),
+        consent::missing(plan, asking),
+    ) {
         (true, None) => return Declared::Approved(Box::new(approve(plan, approving))),
         (true, Some((name, csvs))) => format!(
             "Subscription {name} needs {} as well, and does not name it in its annotation {APPROVE}",
@@ -172,7 +175,7 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// Every CSV that the plan would create, dependencies included.
-pub(crate) fn brought(plan: &InstallPlan) -> BTreeSet<&str> {
+pub(crate) fn planned_csvs(plan: &InstallPlan) -> BTreeSet<&str> {
     let status = plan.status.iter();
     let steps = status.clone().flat_map(|status| &status.plan).map(|step| &step.resource);
     let csvs = steps.filter(|resource| resource.kind == ClusterServiceVersion::KIND);

@@ -15,7 +15,7 @@ use super::approvers::{BundleRequesters, RequestersByCsv, approvers};
 use super::decision::is_pending;
 use super::select::{Selection, current, matches, select};
 use super::{Choice, Namespace};
-use crate::install_plan::approval::{brought, versions};
+use crate::install_plan::approval::{planned_csvs, versions};
 use crate::install_plan::requesters::Requesters;
 
 /// What one InstallPlan is made of.
@@ -106,7 +106,7 @@ fn follow_anew(
     let needed = asks.map(|asks| approvers(namespace, asks)).unwrap_or_default();
     let is_asked_otherwise = |asked: Requesters| needed.is_empty() || needed != asked.approval;
     let differs = |plan: &InstallPlan| {
-        let open = brought(plan).into_iter().filter(|csv| !namespace.csvs.contains_key(*csv));
+        let open = planned_csvs(plan).into_iter().filter(|csv| !namespace.csvs.contains_key(*csv));
         open.collect::<BTreeSet<_>>() != all || Requesters::of(plan).is_some_and(is_asked_otherwise)
     };
     let is_new = !selection.updates.is_empty();

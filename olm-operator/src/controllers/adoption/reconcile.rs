@@ -16,7 +16,7 @@ use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 
 /// Adopts for Subscriptions.
-pub struct SubscriptionAdopter {
+pub struct SubscriptionAdoptionReconciler {
     /// Where objects are observed.
     pub stores: Stores,
     /// What carries decisions out.
@@ -27,7 +27,7 @@ pub struct SubscriptionAdopter {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for SubscriptionAdopter {
+impl Reconciler<ObjectKey> for SubscriptionAdoptionReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(subscription) = self.stores.subscriptions.get_key(key) else {
             self.status_delay.forget(key);
@@ -54,7 +54,7 @@ impl Reconciler<ObjectKey> for SubscriptionAdopter {
 }
 
 /// Adopts for CSVs.
-pub struct CsvAdopter {
+pub struct CsvAdoptionReconciler {
     /// Where objects are observed.
     pub stores: Stores,
     /// Who belongs to which CSV.
@@ -66,7 +66,7 @@ pub struct CsvAdopter {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for CsvAdopter {
+impl Reconciler<ObjectKey> for CsvAdoptionReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(csv) = self.stores.csvs.get_key(key) else { return Ok(Conclusion::Done) };
         let trust = self.tenancy.trust(&self.stores).await?;

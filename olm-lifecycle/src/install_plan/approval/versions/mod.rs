@@ -13,7 +13,7 @@ use olm_types::api::{
 use olm_types::properties::value::PackageProperty;
 use olm_types::version::{Version, VersionRange};
 
-use super::brought;
+use super::planned_csvs;
 use crate::install_plan::continuation::owners;
 use crate::install_plan::package;
 use crate::install_plan::requesters::Requesters;
@@ -45,8 +45,9 @@ pub(crate) fn hold(
     if !policy::selects_versions(subscription) {
         return None;
     }
-    let brought = brought_for(subscription, status, plan);
-    by_pin(subscription, status, plan, &brought).or_else(|| by_range(subscription, &brought))
+    let planned_csvs = planned_csvs_for(subscription, status, plan);
+    by_pin(subscription, status, plan, &planned_csvs)
+        .or_else(|| by_range(subscription, &planned_csvs))
 }
 
 /// The annotation by which the Subscription does not ask any more for what `plan`, which has failed, would bring: its
@@ -88,18 +89,18 @@ pub(super) fn moves(subscription: &Subscription, plan: &InstallPlan) -> bool {
 
 /// What the plan brings for the Subscription itself.
 pub(super) fn own<'a>(subscription: &Subscription, plan: &'a InstallPlan) -> Vec<&'a str> {
-    let brought = brought_for(subscription, subscription.status.as_ref(), plan);
-    brought.into_iter().map(|one| one.csv).collect()
+    let planned_csvs = planned_csvs_for(subscription, subscription.status.as_ref(), plan);
+    planned_csvs.into_iter().map(|one| one.csv).collect()
 }
 
 fn by_pin(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
     plan: &InstallPlan,
-    brought: &[PlannedCsv<'_>],
+    planned_csvs: &[PlannedCsv<'_>],
 ) -> Option<Hold> {
     let pin = policy::pinned(subscription)?;
-    let csv = brought.iter().find(|one| one.csv != pin)?.csv;
+    let csv = planned_csvs.iter().find(|one| one.csv != pin)?.csv;
     let is_there = status.is_some_and(|status| status.installed_csv.as_deref() == Some(pin));
     let why = match is_there {
         true => format!(
@@ -132,10 +133,10 @@ fn leads_to(
     is_for_all && status.is_some_and(is_next)
 }
 
-fn by_range(subscription: &Subscription, brought: &[PlannedCsv<'_>]) -> Option<Hold> {
+fn by_range(subscription: &Subscription, planned_csvs: &[PlannedCsv<'_>]) -> Option<Hold> {
     let text = subscription.annotations().get(VERSION_RANGE)?;
     let range = VersionRange::parse(text).ok()?;
-    let csv = brought.iter().find(|one| !one.is_in(&range))?.csv;
+    let csv = planned_csvs.iter().find(|one| !one.is_in(&range))?.csv;
     let why = format!(
         "accepts only {text:?} (annotation {VERSION_RANGE}), and {csv} is not in it; to let it go on, widen the range"
     );
@@ -152,7 +153,7 @@ impl PlannedCsv<'_> {
 }
 
 /// What the plan brings of the Subscription's package, or as what the Subscription moves to.
-fn brought_for<'a>(
+fn planned_csvs_for<'a>(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
     plan: &'a InstallPlan,
@@ -161,7 +162,7 @@ fn brought_for<'a>(
     let csvs = steps.filter(|step| step.resource.kind == ClusterServiceVersion::KIND);
     let mut all: Vec<(&str, Vec<PackageProperty>)> =
         csvs.map(|step| (step.resource.name.as_str(), package::properties_of_step(step))).collect();
-    for csv in brought(plan) {
+    for csv in planned_csvs(plan) {
         if !all.iter().any(|(known, _)| *known == csv) {
             all.push((csv, Vec::new()));
         }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::install_plan::approval::brought;
+use crate::install_plan::approval::planned_csvs;
 use crate::install_plan::collect::surplus_of_each;
 use crate::install_plan::requesters::Requesters;
 use crate::tenancy::Attestor;
@@ -365,10 +365,10 @@ proptest! {
         let texts: Vec<&str> = choices.iter().map(String::as_str).collect();
         reconcile(&mut home, &texts, &[]);
         for plan in home.plans.iter().filter(|plan| plan.spec.approved) {
-            let brought = brought(plan);
+            let planned_csvs = planned_csvs(plan);
             for (bundle, name) in bundles.iter().zip(NAMES) {
                 let csv = format!("{name}.v2");
-                if !brought.contains(csv.as_str()) { continue }
+                if !planned_csvs.contains(csv.as_str()) { continue }
                 let needs = NAMES.iter().enumerate().filter(|(place, other)| {
                     // No other brings the package of one that is paused.
                     let is_own = **other == name && !has(&subs[*place], PAUSE);
@@ -376,7 +376,7 @@ proptest! {
                 });
                 for (place, _) in needs {
                     let own = format!("{}.v2", NAMES[place]);
-                    prop_assert!(is_free(&subs[place], brought.contains(own.as_str())), "{csv}: {choices:?}");
+                    prop_assert!(is_free(&subs[place], planned_csvs.contains(own.as_str())), "{csv}: {choices:?}");
                 }
             }
         }
