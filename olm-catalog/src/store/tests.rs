@@ -395,7 +395,6 @@ async fn a_catalog_answers_like_a_server_of_it() {
     assert_eq!(bundle.bundle_path, "quay.io/a/kettle:v1");
     let error = catalog.bundle("kettle", "stable", "other").await.unwrap_err().to_string();
     assert!(error.starts_with("rpc error: code = Unknown desc = package \"kettle\""), "{error}");
-    let index = bench.store().index(&bench.current().key()).unwrap().unwrap();
-    catalog.show(Arc::new(index), None);
+    catalog.show(Arc::new(bench.store().index(&bench.current().key()).unwrap().unwrap()), None);
     assert_eq!(status.borrow().generation, 2, "what was loaded is stale");
 }
