@@ -83,9 +83,10 @@ fn beside(page: &str, file: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
     for part in file.split('/') {
-        match part {
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
         }
     }
     parts.join("/")
