@@ -2,7 +2,7 @@
 //!
 //! It is for whoever may pull it, and for no other one: a CatalogSource may name any digest, and any registry.
 
-use super::{Held, PullError};
+use super::{PullError, StoredContent};
 use crate::image::{ImageReference, Keychain, Limits, Registry, RemoteImage};
 
 /// Has the registry that the image names give out its manifest, with these credentials. That a registry says that it
@@ -12,7 +12,7 @@ use crate::image::{ImageReference, Keychain, Limits, Registry, RemoteImage};
 /// It does not, or what it gives out has another digest.
 pub async fn confirm(
     registry: &Registry,
-    content: &Held,
+    content: &StoredContent,
     keychain: &Keychain,
 ) -> Result<(), PullError> {
     let image: ImageReference = content.image.parse()?;
@@ -56,7 +56,7 @@ mod tests {
         };
         let address = serve(|_| answers.clone()).await;
         let image = format!("{address}/{REPOSITORY}:v1");
-        let held = Held { image, digest, folder: None };
+        let held = StoredContent { image, digest, folder: None };
         let asked = Registry::new([]).unwrap();
         let confirmed = confirm(&asked, &held, &Keychain::default()).await;
         assert_eq!(confirmed.err().map(|error| error.reason()), expected);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn content_that_a_catalog_has_or_had_is_its_own() {
-        let held = |digest: &str, folder: Option<&str>| Held {
+        let held = |digest: &str, folder: Option<&str>| StoredContent {
             image: "a:v1".to_owned(),
             digest: digest.to_owned(),
             folder: folder.map(str::to_owned),

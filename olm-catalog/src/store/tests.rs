@@ -81,7 +81,7 @@ impl Bench {
         let folder = self.catalog_dir.map(str::to_owned);
         let options = PullOptions {
             catalog: key(),
-            content: Held { image, digest: digest.to_owned(), folder },
+            content: StoredContent { image, digest: digest.to_owned(), folder },
             keychain: Keychain::default(),
             limits: self.limits,
             read: ReadLimits::BESIDE,
@@ -91,7 +91,7 @@ impl Bench {
     }
 
     /// What is recorded of the catalog.
-    fn current(&self) -> Held {
+    fn current(&self) -> StoredContent {
         self.store().recorded(&key()).unwrap().current
     }
 
@@ -345,15 +345,15 @@ async fn current_and_previous_content_stay_and_the_rest_goes() {
 fn another_name_of_the_same_content_is_no_other_content() {
     let bench = Bench::default();
     let store = bench.store();
-    let first = Held { image: "a:v1".to_owned(), digest: "d".to_owned(), folder: None };
-    let second = Held { digest: "e".to_owned(), ..first.clone() };
-    let renamed = Held { image: "mirror/a:v1".to_owned(), ..second.clone() };
+    let first = StoredContent { image: "a:v1".to_owned(), digest: "d".to_owned(), folder: None };
+    let second = StoredContent { digest: "e".to_owned(), ..first.clone() };
+    let renamed = StoredContent { image: "mirror/a:v1".to_owned(), ..second.clone() };
     for held in [&first, &second, &renamed] {
         store.record(&key(), held).unwrap();
     }
     let expected = Recorded { current: renamed, previous: Some(first.clone()) };
     assert_eq!(store.recorded(&key()), Some(expected));
-    assert_ne!(first.key(), Held { folder: Some("f".to_owned()), ..first.clone() }.key());
+    assert_ne!(first.key(), StoredContent { folder: Some("f".to_owned()), ..first.clone() }.key());
 }
 
 #[tokio::test]

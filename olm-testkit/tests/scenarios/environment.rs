@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use olm_testkit::cluster::tools::kubectl;
 use olm_testkit::e2e::provider::local::{Flags, Local};
 use olm_testkit::e2e::{Provider, TestContext, healthy};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
@@ -136,8 +136,8 @@ pub async fn cluster(purpose: &str) -> Result<Fixture> {
 }
 
 /// Logs of a run stay after it in a folder of `OLM_SCENARIO_LOGS`, when that is set.
-fn places(purpose: &str) -> Places {
+fn places(purpose: &str) -> FixturePaths {
     let logs = std::env::var_os("OLM_SCENARIO_LOGS").map(PathBuf::from);
     let own = format!("{purpose}-{}", std::process::id());
-    Places { binaries: None, logs: logs.map(|logs| logs.join(own)) }
+    FixturePaths { binaries: None, logs: logs.map(|logs| logs.join(own)) }
 }

@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// A write of an operator, after which it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Point {
+pub(super) struct CrashPoint {
     pub operator: Operator,
     /// Counted from 1.
     pub number: usize,
@@ -38,7 +38,7 @@ pub(super) struct Starter {
 pub(super) struct Pair {
     starter: Starter,
     processes: Vec<Process>,
-    point: Option<Point>,
+    point: Option<CrashPoint>,
     /// What the crashed operator did before it ended.
     crashed: Option<Vec<Effect>>,
 }
@@ -51,7 +51,7 @@ struct Process {
 
 impl Starter {
     /// Starts both and waits until they are ready.
-    pub(super) async fn start(&self, point: Option<Point>) -> Result<Pair> {
+    pub(super) async fn start(&self, point: Option<CrashPoint>) -> Result<Pair> {
         let mut processes = Vec::new();
         for operator in Operator::ALL {
             let stop = point.filter(|point| point.operator == operator);
@@ -66,7 +66,7 @@ impl Starter {
     async fn start_one(
         &self,
         operator: Operator,
-        stop: Option<Point>,
+        stop: Option<CrashPoint>,
         log: &str,
     ) -> Result<Process> {
         let mut args = vec!["--log-format".to_owned(), "json".to_owned()];

@@ -6,7 +6,7 @@ use olm_testkit::dump::Difference;
 use olm_testkit::operators::Operator;
 
 use super::effects::Effect;
-use super::operators::Point;
+use super::operators::CrashPoint;
 use super::run::ReferenceRun;
 use super::scenario::Scenario;
 
@@ -109,7 +109,7 @@ fn list(writes: &[Write]) {
 }
 
 /// Prints how a crash point went.
-pub(super) fn verdict(point: Point, verdict: &Verdict) {
+pub(super) fn verdict(point: CrashPoint, verdict: &Verdict) {
     let start = format!("  {:<16} {:>3}", point.operator, point.number);
     match verdict {
         Verdict::Converged { after } => println!("{start}  converged  after {after}"),

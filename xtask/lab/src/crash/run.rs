@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::context::TestContext;
 use super::effects::{self, Effect};
-use super::operators::{Pair, Point};
+use super::operators::{CrashPoint, Pair};
 use super::scenario::Scenario;
 use super::setup::Setup;
 
@@ -78,7 +78,7 @@ pub(super) async fn crashed(
     scenario: &dyn Scenario,
     ctx: &TestContext,
     setup: &mut Setup,
-    point: Point,
+    point: CrashPoint,
     expected: &Dump,
 ) -> Result<Crashed> {
     let mut pair = set(scenario, ctx, setup, Some(point)).await?;
@@ -97,7 +97,7 @@ async fn set(
     scenario: &dyn Scenario,
     ctx: &TestContext,
     setup: &mut Setup,
-    point: Option<Point>,
+    point: Option<CrashPoint>,
 ) -> Result<Pair> {
     ctx.clear();
     setup.baseline.wipe(&setup.client).await?;

@@ -11,7 +11,7 @@ use olm_testkit::operators::Operator;
 use olm_testkit::process::Running;
 
 use super::context::TestContext;
-use super::operators::Point;
+use super::operators::CrashPoint;
 use super::report::{self, Tally, Verdict};
 use super::run::{self, ReferenceRun};
 use super::scenario::Scenario;
@@ -88,7 +88,7 @@ async fn work(
     scenario: &dyn Scenario,
     ctx: TestContext,
     setup: &mut Setup,
-    todo: &Mutex<VecDeque<Point>>,
+    todo: &Mutex<VecDeque<CrashPoint>>,
     undisturbed: &ReferenceRun,
 ) -> Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
@@ -101,7 +101,7 @@ async fn work(
     Ok(verdicts)
 }
 
-fn next(todo: &Mutex<VecDeque<Point>>) -> Option<Point> {
+fn next(todo: &Mutex<VecDeque<CrashPoint>>) -> Option<CrashPoint> {
     todo.lock().ok()?.pop_front()
 }
 
@@ -109,7 +109,7 @@ async fn judge(
     scenario: &dyn Scenario,
     ctx: &TestContext,
     setup: &mut Setup,
-    point: Point,
+    point: CrashPoint,
     undisturbed: &ReferenceRun,
 ) -> Result<Verdict> {
     for _ in 0..ATTEMPTS {
@@ -125,11 +125,11 @@ async fn judge(
 }
 
 /// Every write of every operator.
-fn points(undisturbed: &ReferenceRun) -> Vec<Point> {
+fn points(undisturbed: &ReferenceRun) -> Vec<CrashPoint> {
     let count = |operator: Operator| {
         undisturbed.effects.iter().filter(|(other, _)| *other == operator).count()
     };
-    let of = |operator| (1..=count(operator)).map(move |number| Point { operator, number });
+    let of = |operator| (1..=count(operator)).map(move |number| CrashPoint { operator, number });
     Operator::ALL.into_iter().flat_map(of).collect()
 }
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result};
 use olm_testkit::cluster::tools::kubectl;
 use olm_testkit::e2e::provider::local::Local;
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::process::{Launch, Lifetime, Running};
 use olm_testkit::progress::Progress;
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ impl Setup {
     /// Starts the cluster.
     pub(super) async fn set(binaries: &Path, is_empty: bool) -> Result<Self> {
         let silent = Progress::new(|_| {});
-        let places = Places::of(binaries, None);
+        let places = FixturePaths::of(binaries, None);
         let cluster = if is_empty {
             Played::Empty(Fixture::empty("docs", &places, silent).await?)
         } else {

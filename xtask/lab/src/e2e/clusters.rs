@@ -12,7 +12,7 @@ use olm_testkit::e2e::figures::Figure;
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::e2e::provider::v0::V0;
 use olm_testkit::e2e::{Need, Provider, Scenario};
-use olm_testkit::fixture::Places;
+use olm_testkit::fixture::FixturePaths;
 use olm_testkit::peer::OlmV0;
 use olm_testkit::progress::Progress;
 
@@ -103,7 +103,7 @@ async fn local(arguments: &Arguments, report: &Path) -> Result<Running> {
         Some(dir) => dir.clone(),
         None => programs(false)?,
     };
-    let places = Places::of(&binaries, Some(&report.join("logs")));
+    let places = FixturePaths::of(&binaries, Some(&report.join("logs")));
     let local = Arc::new(Local::start("e2e", &places, Progress::to_stderr()).await?);
     let provider = Arc::clone(&local) as Arc<dyn Provider>;
     Ok(Running { provider, start: Vec::new(), cluster: RunningCluster::Local(local) })
@@ -116,7 +116,7 @@ async fn v0(arguments: &Arguments, report: &Path) -> Result<Running> {
         Some(dir) => dir.clone(),
         None => programs(false)?,
     };
-    let places = Places::of(&binaries, Some(&report.join("logs")));
+    let places = FixturePaths::of(&binaries, Some(&report.join("logs")));
     let v0 = Arc::new(V0::start(&operators, &places, Progress::to_stderr()).await?);
     let provider = Arc::clone(&v0) as Arc<dyn Provider>;
     Ok(Running { provider, start: Vec::new(), cluster: RunningCluster::V0(v0) })

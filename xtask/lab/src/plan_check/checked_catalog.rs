@@ -10,7 +10,7 @@ use kube::api::{Api, DeleteParams, PostParams};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::builders::{self, CatalogDir};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
@@ -88,7 +88,7 @@ pub(super) struct CheckedCatalog {
 impl CheckedCatalog {
     /// With OLM of this project.
     pub(super) async fn of_ours(
-        places: &Places,
+        places: &FixturePaths,
         catalog: &Path,
         progress: Progress,
     ) -> Result<Self> {
@@ -97,7 +97,11 @@ impl CheckedCatalog {
     }
 
     /// With OLM v0.
-    pub(super) async fn of_v0(places: &Places, catalog: &Path, progress: Progress) -> Result<Self> {
+    pub(super) async fn of_v0(
+        places: &FixturePaths,
+        catalog: &Path,
+        progress: Progress,
+    ) -> Result<Self> {
         let fixture = Fixture::empty("plan-check", places, progress.clone()).await?;
         let v0 = OlmV0::ensure(&progress)?;
         let v0 = set_up_v0(&v0, &fixture, places.logs.as_deref()).await?;
@@ -109,7 +113,7 @@ impl CheckedCatalog {
     fn of(
         fixture: Fixture,
         v0: Option<(Vec<Running>, BesideV0)>,
-        places: &Places,
+        places: &FixturePaths,
         catalog: &Path,
     ) -> Result<Self> {
         let key = CatalogKey::new(OLM_NAMESPACE, CATALOG);

@@ -11,7 +11,7 @@ use kube::Client;
 use olm_testkit::builders::CatalogDir;
 use olm_testkit::cluster::current::CurrentCluster;
 use olm_testkit::cluster::{self, ClusterBackend};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::operators::{Admin, Binaries, Operator, StartOptions};
 use olm_testkit::packages;
 use olm_testkit::progress::Progress;
@@ -71,7 +71,7 @@ impl Setup {
             Some(dir) => dir.clone(),
             None => programs(true)?,
         };
-        let places = Places::of(&dir, arguments.logs.as_deref());
+        let places = FixturePaths::of(&dir, arguments.logs.as_deref());
         let fixture = Fixture::start("scale", &places, Progress::to_stderr()).await?;
         let client = fixture.client.clone();
         let own = OwnCluster { fixture, starts: 0 };

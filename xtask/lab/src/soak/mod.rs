@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use olm_testkit::builders::CatalogDir;
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 
 use plan::Subject;
@@ -91,7 +91,8 @@ async fn play_all(
     subjects: &[Subject],
 ) -> Result<Vec<Line>> {
     let progress = Progress::to_stderr();
-    let fixture = Fixture::start("soak", &Places::of(binaries, logs), progress.clone()).await?;
+    let fixture =
+        Fixture::start("soak", &FixturePaths::of(binaries, logs), progress.clone()).await?;
     fixture.start_operators().await?;
     let catalog = CatalogDir::existing(std::path::absolute(dir)?);
     let address = fixture.serve(subscriptions::CATALOG, catalog)?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use kube::api::{Api, ListParams};
 use kube::{Client, Resource, ResourceExt};
 use olm_testkit::audit::{AuditLog, Write};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::peer::OlmV0;
@@ -69,7 +69,7 @@ impl ManagedCluster {
         logs: Option<&Path>,
         content: Content,
     ) -> Result<Self> {
-        let places = Places::of(binaries, logs);
+        let places = FixturePaths::of(binaries, logs);
         let fixture = Fixture::empty("take-over", &places, Progress::to_stderr()).await?;
         let logs = logs.map_or_else(|| fixture.cluster().scratch(), Path::to_owned);
         let folder = tempfile::tempdir().context("cannot create a directory")?;

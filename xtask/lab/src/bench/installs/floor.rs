@@ -16,7 +16,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Client;
 use kube::api::{Api, DynamicObject, PostParams};
 use olm_testkit::audit::AuditLog;
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 use olm_testkit::wait;
 use serde_json::Value;
@@ -81,7 +81,7 @@ impl fmt::Display for Floor {
 
 /// Writes the objects into a cluster of its own and waits.
 pub(super) async fn measure(left: LeftObjects, binaries: &Path) -> Result<Floor> {
-    let places = Places::of(binaries, None);
+    let places = FixturePaths::of(binaries, None);
     let fixture = Fixture::start("floor", &places, Progress::to_stderr()).await?;
     let measured = counted(&fixture, left).await;
     fixture.end().await.and(measured)

@@ -47,7 +47,7 @@ impl DifferenceKind {
 
 /// The findings of a step.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct StepFindings {
     /// What was not accepted, by kind and name.
     pub failures: Vec<Finding>,
     /// What a person has accepted: how often, by reason.
@@ -67,11 +67,11 @@ pub(super) fn judge(
     known: &Known,
     seen: &ObservedStep<'_>,
     kind: Option<&str>,
-) -> Judged {
+) -> StepFindings {
     let changed = |key: &&Key| seen.before.get(*key) != seen.after.get(*key);
     let ours = seen.before.keys().chain(seen.after.keys()).filter(changed);
     let keys: BTreeSet<_> = step.touched.keys().chain(ours).collect();
-    let mut judged = Judged::default();
+    let mut judged = StepFindings::default();
     for key in keys.into_iter().filter(|key| kind.is_none_or(|kind| key.kind == kind)) {
         let v0 = expected(key, step, known, seen.before);
         for finding in findings(key, v0, seen) {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use olm_testkit::dump::{Dump, Normaliser};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 use tokio::time::Instant;
 
-use super::compare::{Judged, Known, ObservedStep, judge};
+use super::compare::{Known, ObservedStep, StepFindings, judge};
 use super::normalise::normalise;
 use super::recording::{Recording, Step};
 use super::{actions, snapshot};
@@ -52,9 +52,9 @@ pub(super) struct Played {
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// Objects came to rest and were compared.
-    Compared(Judged),
+    Compared(StepFindings),
     /// Objects were still changing when the time was over; they were compared as they were.
-    Restless(Judged),
+    Restless(StepFindings),
     /// It is not written down what leads to the step, so this and the next ones were not played.
     Unknown,
 }
@@ -67,7 +67,7 @@ pub(super) async fn play(recording: &Recording, setting: &Setting<'_>) -> Result
             .with_context(|| format!("cannot create {}", folder.display()))?;
     }
     let silent = Progress::new(|_| {});
-    let places = Places::of(setting.binaries, folder.as_deref());
+    let places = FixturePaths::of(setting.binaries, folder.as_deref());
     let fixture = Fixture::start("objects", &places, silent).await?;
     fixture.start_operators().await?;
     fixture.add_catalog(CATALOG, setting.catalog).await?;

@@ -7,7 +7,7 @@ use olm_testkit::dump::Difference;
 use serde_json::Value;
 
 use super::accepted::IntendedDifference;
-use super::compare::{DifferenceKind, Finding, Judged};
+use super::compare::{DifferenceKind, Finding, StepFindings};
 use super::play::{Outcome, Played};
 use super::recording::Recording;
 
@@ -52,7 +52,7 @@ impl Verdict {
 }
 
 impl Played {
-    fn judged(&self) -> Option<&Judged> {
+    fn judged(&self) -> Option<&StepFindings> {
         match &self.outcome {
             Outcome::Compared(judged) | Outcome::Restless(judged) => Some(judged),
             Outcome::Unknown => None,
