@@ -212,27 +212,10 @@ fn as_if(
 mod tests {
     use std::sync::Arc;
 
-    use olm_types::bundle::{BundleContent, Deprecations, Entry};
+    use olm_types::bundle::Entry;
     use serde_json::{from_value, json};
 
     use super::*;
-
-    fn entry(channel: &str, version: &str, replaces: Option<&str>, skips: &[&str]) -> Arc<Entry> {
-        Arc::new(Entry {
-            name: format!("a.v{version}").into(),
-            package: "a".into(),
-            channel: channel.into(),
-            catalog: CatalogKey::new("olm", "c"),
-            version: format!("{version}.0.0").parse().ok(),
-            replaces: replaces.map(|old| format!("a.v{old}").into()),
-            skips: skips.iter().map(|old| format!("a.v{old}").into()).collect(),
-            skip_range: None,
-            in_default_channel: channel == "stable",
-            properties: Vec::new().into(),
-            content: BundleContent::Inline,
-            deprecations: Deprecations::default(),
-        })
-    }
 
     #[test]
     fn what_is_installed_is_what_the_subscription_says() {
@@ -249,7 +232,11 @@ mod tests {
         let found = installed(&subscription, &[csv("m"), csv("n")]).unwrap();
         assert_eq!(found.version.map(|version| version.to_string()).as_deref(), Some("1.0.0"));
         assert_eq!(installed(&subscription, &[]).unwrap().version, None);
-        let as_if = as_if("2.0.0", &[entry("stable", "2", None, &[])], Some(&subscription));
+        let newer = Entry {
+            version: "2.0.0".parse().ok(),
+            ..Entry::new(CatalogKey::new("olm", "c"), "a", "stable", "a.v2")
+        };
+        let as_if = as_if("2.0.0", &[Arc::new(newer)], Some(&subscription));
         assert_eq!((&*as_if.csv, as_if.channel.as_deref()), ("a.v2", Some("stable")));
     }
 }

@@ -68,25 +68,19 @@ mod tests {
     use std::sync::Arc;
 
     use olm_plan::graph::{InstalledVersion, graph};
-    use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry};
+    use olm_types::bundle::{CatalogKey, Entry};
 
     use super::*;
     use crate::output::assert_described;
 
     fn entry(channel: &str, version: &str, replaces: Option<&str>, skips: &[&str]) -> Arc<Entry> {
+        let catalog = CatalogKey::new("olm", "c");
         Arc::new(Entry {
-            name: format!("a.v{version}").into(),
-            package: "a".into(),
-            channel: channel.into(),
-            catalog: CatalogKey::new("olm", "c"),
             version: format!("{version}.0.0").parse().ok(),
             replaces: replaces.map(|old| format!("a.v{old}").into()),
             skips: skips.iter().map(|old| format!("a.v{old}").into()).collect(),
-            skip_range: None,
             in_default_channel: channel == "stable",
-            properties: Vec::new().into(),
-            content: BundleContent::Inline,
-            deprecations: Deprecations::default(),
+            ..Entry::new(catalog, "a", channel, &format!("a.v{version}"))
         })
     }
 
