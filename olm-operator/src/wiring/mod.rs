@@ -30,7 +30,7 @@ use olm_lifecycle::csv::stages::Stages;
 use crate::args::Args;
 use crate::changes::Changes;
 use crate::components::ComponentIndex;
-use crate::controllers::cluster_operator::{Report, Successes};
+use crate::controllers::cluster_operator::{Report, ReportingReconciler};
 use crate::controllers::csv::CsvReconciler;
 use crate::controllers::namespace::NamespaceReconciler;
 use crate::controllers::operator_group::GroupReconciler;
@@ -186,8 +186,12 @@ impl Parts {
         self.start("namespace", &queues.namespaces, namespaces, WORKERS);
     }
 
-    fn reported<R>(&self, inner: R) -> Successes<R> {
-        Successes { inner, report: self.report.clone(), queues: self.triggers.queues.clone() }
+    fn reported<R>(&self, inner: R) -> ReportingReconciler<R> {
+        ReportingReconciler {
+            inner,
+            report: self.report.clone(),
+            queues: self.triggers.queues.clone(),
+        }
     }
 
     /// Starts a controller once all stores are filled and this replica leads.

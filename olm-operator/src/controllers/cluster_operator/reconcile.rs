@@ -69,7 +69,7 @@ impl ClusterOperatorReconciler {
 }
 
 /// A reconciler whose first success is reported.
-pub struct Successes<R> {
+pub struct ReportingReconciler<R> {
     /// Does the work.
     pub inner: R,
     /// Where successes are noted.
@@ -79,7 +79,7 @@ pub struct Successes<R> {
 }
 
 #[async_trait]
-impl<Key: QueueKey, R: Reconciler<Key>> Reconciler<Key> for Successes<R> {
+impl<Key: QueueKey, R: Reconciler<Key>> Reconciler<Key> for ReportingReconciler<R> {
     async fn reconcile(&self, key: &Key) -> Result<Conclusion, ReconcileError> {
         let conclusion = self.inner.reconcile(key).await;
         if conclusion.is_ok() && self.report.note_success() {
