@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How many slots there are at a time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Most {
+pub(crate) struct SlotLimits {
     /// Of a namespace.
     pub each: usize,
     /// Of all namespaces but that of global catalogs.
@@ -24,7 +24,7 @@ pub(crate) struct Most {
 #[derive(Clone)]
 pub(crate) struct Slots {
     global_namespace: Arc<str>,
-    most: Most,
+    most: SlotLimits,
     global: Arc<Semaphore>,
     all: Arc<Semaphore>,
     /// Of namespaces that have a slot, or wait for one.
@@ -38,7 +38,7 @@ pub(crate) struct Slot {
 }
 
 impl Slots {
-    pub(crate) fn new(global_namespace: &str, most: Most) -> Self {
+    pub(crate) fn new(global_namespace: &str, most: SlotLimits) -> Self {
         Self {
             global_namespace: global_namespace.into(),
             most,
@@ -90,7 +90,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_namespace_has_its_turn_and_leaves_others_theirs() {
-        let slots = Slots::new("olm", Most { each: 1, all: 3, global: 2 });
+        let slots = Slots::new("olm", SlotLimits { each: 1, all: 3, global: 2 });
         let held = slot(&slots, "a").await;
         assert!(held.is_some());
         assert!(slot(&slots, "a").await.is_none(), "a second one at a time");

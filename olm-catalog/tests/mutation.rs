@@ -42,9 +42,9 @@ const WORDS: [&[u8]; 24] = [
 ];
 
 /// Numbers that look random; the same seed gives the same ones (splitmix64).
-struct Dice(u64);
+struct PseudoRandom(u64);
 
-impl Dice {
+impl PseudoRandom {
     fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -87,7 +87,7 @@ fn run(name: &str, inputs: &[Vec<u8>], target: impl Fn(&Path)) {
     let variable = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let time = Duration::from_secs(variable("OLM_FUZZ_SECONDS").unwrap_or(2));
     let seed = variable("OLM_FUZZ_SEED").unwrap_or(1);
-    let mut dice = Dice(seed);
+    let mut dice = PseudoRandom(seed);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("input.yaml");
     let (started, mut count) = (Instant::now(), 0_u64);

@@ -19,7 +19,7 @@ use crate::cluster::{Cluster, cause, slim_metadata, without_olm};
 use crate::examined::pages::{FEW, MANY};
 
 /// A catalog with its namespace, and a package of it.
-type Asked = (String, String, String);
+type CatalogPackage = (String, String, String);
 
 impl Cluster {
     /// Subscriptions of all namespaces and what came of them, for [`olm_plan::installed::installed`]. Copies of CSVs
@@ -48,7 +48,7 @@ impl Cluster {
     }
 
     async fn asked_packages(&self, subscriptions: &[Subscription]) -> Result<Vec<PackageManifest>> {
-        let asked: BTreeSet<Asked> = subscriptions.iter().map(of_subscription).collect();
+        let asked: BTreeSet<CatalogPackage> = subscriptions.iter().map(of_subscription).collect();
         let all = self.list(&self.api::<PackageManifest>(None)).await?;
         let is_asked =
             |one: &PackageManifest| of_package(one).is_some_and(|it| asked.contains(&it));
@@ -65,12 +65,12 @@ impl Cluster {
     }
 }
 
-fn of_subscription(one: &Subscription) -> Asked {
+fn of_subscription(one: &Subscription) -> CatalogPackage {
     let spec = &one.spec;
     (spec.source_namespace.clone(), spec.source.clone(), spec.name.clone())
 }
 
-fn of_package(one: &PackageManifest) -> Option<Asked> {
+fn of_package(one: &PackageManifest) -> Option<CatalogPackage> {
     let status = one.status.as_ref()?;
     let (home, catalog) = (&status.catalog_source_namespace, &status.catalog_source);
     Some((home.clone(), catalog.clone(), status.package_name.clone()))

@@ -5,9 +5,9 @@ use olm_plan::doctor::shell_word;
 
 /// A command of `kubectl olm`, word by word.
 #[derive(Clone, Debug)]
-pub(crate) struct Words(Vec<String>);
+pub(crate) struct CommandLine(Vec<String>);
 
-impl Words {
+impl CommandLine {
     /// `kubectl olm`, the flags that every command needs, and the namespace.
     pub(crate) fn new(flags: &[String], namespace: &str) -> Self {
         Self::of_all(flags).word("-n").word(namespace)
@@ -53,13 +53,13 @@ mod tests {
     #[case("it's", r"'it'\''s'")]
     #[case("a\nb", "'a b'")]
     fn a_shell_makes_one_word_of_each(#[case] word: &str, #[case] expected: &str) {
-        let line = Words::new(&["--context=c".to_owned()], "ns").word(word).line();
+        let line = CommandLine::new(&["--context=c".to_owned()], "ns").word(word).line();
         assert_eq!(line, format!("kubectl olm --context=c -n ns {expected}"));
     }
 
     #[test]
     fn a_command_that_looks_at_all_namespaces_names_none() {
-        let line = Words::of_all(&["--context=c".to_owned()]).word("list").word("-A").line();
+        let line = CommandLine::of_all(&["--context=c".to_owned()]).word("list").word("-A").line();
         assert_eq!(line, "kubectl olm --context=c list -A");
     }
 }

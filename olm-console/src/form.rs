@@ -22,14 +22,14 @@ pub(crate) struct Form(Vec<(String, String)>);
 
 /// What a field says that it may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Bad {
+pub(crate) struct InvalidField {
     /// The field.
     pub(crate) field: String,
     /// Why.
     pub(crate) why: String,
 }
 
-impl Bad {
+impl InvalidField {
     /// What is wrong with a field.
     pub(crate) fn new(field: &str, why: &str) -> Self {
         let field = field.chars().take(NAME).collect();
@@ -42,7 +42,7 @@ impl Bad {
     }
 }
 
-impl IntoResponse for Bad {
+impl IntoResponse for InvalidField {
     fn into_response(self) -> Response {
         (StatusCode::BAD_REQUEST, format!("{}\n", self.line())).into_response()
     }
@@ -53,15 +53,15 @@ impl Form {
     ///
     /// # Errors
     /// A field is there twice, too long, or holds what controls a terminal.
-    pub(crate) fn read(body: &[u8]) -> Result<Self, Bad> {
+    pub(crate) fn read(body: &[u8]) -> Result<Self, InvalidField> {
         let mut found = Vec::new();
         for (field, value) in form_urlencoded::parse(body) {
             let (field, value) = (field.into_owned(), value.replace("\r\n", "\n"));
             if found.len() >= FIELDS {
-                return Err(Bad::new(&field, "there are too many fields"));
+                return Err(InvalidField::new(&field, "there are too many fields"));
             }
             if found.iter().any(|(other, _)| *other == field) {
-                return Err(Bad::new(&field, "it is there twice"));
+                return Err(InvalidField::new(&field, "it is there twice"));
             }
             check(&field, &value)?;
             found.push((field, value));
@@ -81,14 +81,14 @@ impl Form {
     }
 }
 
-fn check(field: &str, value: &str) -> Result<(), Bad> {
+fn check(field: &str, value: &str) -> Result<(), InvalidField> {
     let is_text = TEXTS.contains(&field);
     let acts = |c: char| c.is_control() && !(is_text && (c == '\n' || c == '\t'));
     if value.contains(acts) {
-        return Err(Bad::new(field, "it holds a control character"));
+        return Err(InvalidField::new(field, "it holds a control character"));
     }
     if !is_text && value.len() > LINE {
-        return Err(Bad::new(field, &format!("it has more than {LINE} bytes")));
+        return Err(InvalidField::new(field, &format!("it has more than {LINE} bytes")));
     }
     Ok(())
 }

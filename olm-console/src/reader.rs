@@ -24,7 +24,7 @@ const AT_ONCE: usize = 8;
 const LONGEST: Duration = Duration::from_secs(90);
 
 /// A page that is asked for.
-pub(crate) struct Question {
+pub(crate) struct PageRequest {
     /// Which one.
     pub(crate) page: Page,
     /// Of what.
@@ -36,7 +36,7 @@ pub(crate) struct Question {
 }
 
 /// Answers until the connections end.
-pub(crate) async fn run(console: Console, live: Live, mut asked: mpsc::Receiver<Question>) {
+pub(crate) async fn run(console: Console, live: Live, mut asked: mpsc::Receiver<PageRequest>) {
     let context = PageContext::new(console, live);
     let mut reading = FuturesUnordered::new();
     loop {
@@ -50,8 +50,8 @@ pub(crate) async fn run(console: Console, live: Live, mut asked: mpsc::Receiver<
     }
 }
 
-async fn answer(context: &PageContext, question: Question) {
-    let Question { page, params, identity, mut reply } = question;
+async fn answer(context: &PageContext, question: PageRequest) {
+    let PageRequest { page, params, identity, mut reply } = question;
     let reading = olm_tasks::caught(pages::read(context, &identity, page, &params));
     // What is being written goes to its end: each of its steps has a limit of its own.
     let reading = async {

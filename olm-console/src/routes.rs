@@ -15,7 +15,7 @@ use crate::assets;
 use crate::gate::{Gate, enter};
 use crate::live::{self, Live};
 use crate::pages::{Page, Params};
-use crate::reader::Question;
+use crate::reader::PageRequest;
 use crate::session::Identity;
 
 /// The style of all pages.
@@ -24,12 +24,12 @@ const STYLE: &str = include_str!("../assets/console.css");
 /// The picture that browsers ask for by themselves: without it their console has an error on each page.
 const SIGN: &str = include_str!("../assets/console.svg");
 
-type Questions = mpsc::Sender<Question>;
+type PageRequests = mpsc::Sender<PageRequest>;
 
 /// All pages, behind a gate.
-pub(crate) fn router(gate: Arc<Gate>, questions: Questions, live: Live) -> Router {
+pub(crate) fn router(gate: Arc<Gate>, questions: PageRequests, live: Live) -> Router {
     let answer = |page: Page| {
-        move |questions: State<Questions>,
+        move |questions: State<PageRequests>,
               identity: Extension<Identity>,
               params: Query<Params>,
               said: Extensions| { ask(page, questions, identity, params, said) }
@@ -51,8 +51,8 @@ pub(crate) fn router(gate: Arc<Gate>, questions: Questions, live: Live) -> Route
         .route("/icon", page(Page::Icon))
         .route("/console.css", get(async || ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)))
         .route("/favicon.ico", get(async || ([(CONTENT_TYPE, "image/svg+xml")], SIGN)))
-        .merge(live::router::<Questions>(live))
-        .merge(assets::router::<Questions>())
+        .merge(live::router::<PageRequests>(live))
+        .merge(assets::router::<PageRequests>())
         .fallback(async || (StatusCode::NOT_FOUND, "There is no such page.\n"))
         .layer(from_fn_with_state(gate, enter))
         .with_state(questions)
@@ -60,7 +60,7 @@ pub(crate) fn router(gate: Arc<Gate>, questions: Questions, live: Live) -> Route
 
 async fn ask(
     page: Page,
-    State(questions): State<Questions>,
+    State(questions): State<PageRequests>,
     Extension(identity): Extension<Identity>,
     Query(params): Query<Params>,
     said: Extensions,
@@ -70,7 +70,7 @@ async fn ask(
         Err(bad) => return bad.into_response(),
     };
     let (reply, answer) = oneshot::channel();
-    let question = Question { page, params, identity, reply };
+    let question = PageRequest { page, params, identity, reply };
     if questions.try_send(question).is_err() {
         return (StatusCode::SERVICE_UNAVAILABLE, "Too many pages are read; try again.\n")
             .into_response();

@@ -11,17 +11,17 @@ pub(crate) struct Identity {
     /// The cluster, asked with the rights of the user.
     pub(crate) cluster: Cluster,
     /// When the session is over.
-    pub(crate) ends: Ends,
+    pub(crate) ends: SessionEnd,
 }
 
 /// The end of a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Ends(Option<Receiver<()>>);
+pub(crate) struct SessionEnd(Option<Receiver<()>>);
 
 impl Identity {
     /// The user of this machine, for as long as the program runs.
     pub(crate) fn own(cluster: Cluster) -> Self {
-        Self { session: 0, cluster, ends: Ends(None) }
+        Self { session: 0, cluster, ends: SessionEnd(None) }
     }
 
     /// Whether the user has logged in.
@@ -30,7 +30,7 @@ impl Identity {
     }
 }
 
-impl Ends {
+impl SessionEnd {
     /// The session is over when the sender is dropped.
     pub(crate) fn with(session: Receiver<()>) -> Self {
         Self(Some(session))
@@ -65,6 +65,6 @@ impl Identity {
             route: olm_client::catalogs::Route::default(),
         };
         let (sender, receiver) = tokio::sync::watch::channel(());
-        (Self { session: 1, cluster, ends: Ends(Some(receiver)) }, sender)
+        (Self { session: 1, cluster, ends: SessionEnd(Some(receiver)) }, sender)
     }
 }

@@ -24,9 +24,9 @@ tokio::task_local! {
 }
 
 /// The former cause, which is there again when this is dropped.
-struct Former(&'static str);
+struct RestoreCause(&'static str);
 
-impl Drop for Former {
+impl Drop for RestoreCause {
     fn drop(&mut self) {
         CAUSE.set(self.0);
     }
@@ -34,7 +34,7 @@ impl Drop for Former {
 
 /// Reports changes of objects of a type; what is added to queues meanwhile is due to them.
 pub(crate) fn changing<K>(report: impl FnOnce()) {
-    let _former = Former(CAUSE.replace(name_of(type_name::<K>())));
+    let _former = RestoreCause(CAUSE.replace(name_of(type_name::<K>())));
     report();
 }
 

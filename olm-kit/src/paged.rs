@@ -32,7 +32,7 @@ pub(crate) fn paged(client: &Client) -> Client {
     let ask = move |request: Request<Body>| {
         let (client, next) = (client.clone(), Arc::clone(&next));
         async move {
-            match Asked::by(request.uri()) {
+            match PageQuery::by(request.uri()) {
                 Some(asked) => {
                     let (parts, _) = request.into_parts();
                     page(&client, &parts, &asked, &next).await
@@ -74,13 +74,13 @@ pub(crate) fn is_small(taken: usize, limit: usize) -> bool {
 }
 
 /// What a request for a page says.
-struct Asked {
+struct PageQuery {
     objects: u32,
     /// Whether it goes on after another page.
     goes_on: bool,
 }
 
-impl Asked {
+impl PageQuery {
     /// Nothing where it is no request for a page.
     fn by(uri: &Uri) -> Option<Self> {
         let query = uri.query()?;
@@ -94,7 +94,7 @@ impl Asked {
 async fn page(
     client: &Client,
     request: &Parts,
-    asked: &Asked,
+    asked: &PageQuery,
     next: &AtomicU32,
 ) -> Result<Response<Body>, BoxError> {
     let likely = if asked.goes_on { next.load(Ordering::Relaxed) } else { asked.objects };

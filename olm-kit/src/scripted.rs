@@ -19,7 +19,7 @@ use crate::leader::Leadership;
 #[derive(Clone, Default)]
 pub(crate) struct Script {
     steps: Arc<Mutex<VecDeque<Step>>>,
-    requests: Arc<Mutex<Vec<Seen>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 struct Step {
@@ -33,7 +33,7 @@ struct Step {
 
 /// A request that came.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     /// Method, path and query.
     pub(crate) line: String,
     /// The `Content-Type` header.
@@ -89,23 +89,23 @@ impl Script {
 
     /// A client that talks to this script.
     pub(crate) fn client(&self) -> Client {
-        self.client_led_by(&Leadership::alone())
+        self.client_of(&Leadership::alone())
     }
 
     /// The same, writing only under this leadership.
-    pub(crate) fn client_led_by(&self, leadership: &Leadership) -> Client {
+    pub(crate) fn client_of(&self, leadership: &Leadership) -> Client {
         let script = self.clone();
         let service = tower::service_fn(move |request| script.clone().serve(request));
         Client::new(FenceLayer::new(leadership.clone()).layer(service), "default")
     }
 
     /// The requests that came so far.
-    pub(crate) fn requests(&self) -> Vec<Seen> {
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
         self.requests.lock().clone()
     }
 
     /// Fails the test when requests that were expected did not come.
-    pub(crate) fn finish(&self) -> Vec<Seen> {
+    pub(crate) fn finish(&self) -> Vec<ReceivedRequest> {
         let missing: Vec<_> = self.steps.lock().iter().map(|step| step.request.clone()).collect();
         assert!(missing.is_empty(), "never requested: {missing:?}, came: {:?}", self.requests());
         self.requests()
@@ -116,7 +116,7 @@ impl Script {
         let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok());
         let line = format!("{} {}", parts.method, parts.uri);
         let body = body.collect_bytes().await?;
-        self.requests.lock().push(Seen {
+        self.requests.lock().push(ReceivedRequest {
             line: line.clone(),
             content_type: header("content-type").unwrap_or_default().to_owned(),
             authorization: header("authorization").map(str::to_owned),

@@ -177,7 +177,7 @@ mod tests {
     }
 
     fn key(script: &Script, leadership: &Leadership) -> SharedKey {
-        SharedKey::new(&script.client_led_by(leadership), "olm", "k")
+        SharedKey::new(&script.client_of(leadership), "olm", "k")
     }
 
     fn absent() -> Script {
@@ -204,7 +204,7 @@ mod tests {
             true => Script::new().answer(&format!("GET {SECRETS}/k"), 200, secret(32)),
             false => Script::new(),
         };
-        let client = script.client_led_by(&alone);
+        let client = script.client_of(&alone);
         let key = SharedKey::if_needed(is_needed, &client, ("olm", "k"), &alone).await.unwrap();
         assert_eq!(key.is_some(), is_needed);
         assert_eq!(script.finish().len(), usize::from(is_needed));

@@ -46,7 +46,7 @@ pub struct Observed {
     /// CRDs that OLM has installed.
     pub crds: Vec<ObjectMeta>,
     /// Custom resources that are being deleted, of kinds whose operators are gone.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldResource>,
     /// Packages by the namespace that sees them, where names were compared.
     pub visible_packages: BTreeMap<String, Vec<VisiblePackage>>,
     /// Sizes of InstallPlans and CSVs that were read.
@@ -70,7 +70,7 @@ pub struct VisiblePackage {
 
 /// A custom resource that is being deleted and is held by finalizers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Held {
+pub struct HeldResource {
     /// Name of its CRD.
     pub crd: String,
     /// Its kind.

@@ -48,7 +48,7 @@ pub(crate) fn is_namespace(text: &str) -> bool {
 
 /// What decides where an installation goes.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct PlacementRequest<'a> {
     /// The namespace that a flag or the context names.
     pub home: &'a str,
     /// Whether a flag names it.
@@ -70,7 +70,7 @@ pub struct Place {
 
 /// A flag wins. A suggestion is followed unless the catalog is one that only the namespace at hand sees.
 #[must_use]
-pub fn place(asked: Question<'_>, suggestion: Option<&Suggestion>) -> Place {
+pub fn place(asked: PlacementRequest<'_>, suggestion: Option<&Suggestion>) -> Place {
     let stays = |why: String| Place { namespace: asked.home.to_owned(), why };
     let Some(Suggestion { namespace, annotation }) = suggestion else {
         return stays(match asked.is_named {
@@ -158,7 +158,7 @@ mod tests {
         #[case] why: &str,
     ) {
         let suggested = suggested.and_then(|name| suggestion(&annotations(&[(NAMESPACE, name)])));
-        let asked = Question { home: "home", is_named, catalog, global: "olm" };
+        let asked = PlacementRequest { home: "home", is_named, catalog, global: "olm" };
         let found = place(asked, suggested.as_ref());
         assert_eq!(found.namespace, namespace);
         assert!(found.why.contains(why), "{}", found.why);

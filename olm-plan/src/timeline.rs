@@ -16,7 +16,7 @@ use crate::tree::{Node, tree};
 
 /// An object that events name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Concerned {
+pub struct EventSubject {
     /// Its namespace.
     pub namespace: String,
     /// Its kind.
@@ -25,7 +25,7 @@ pub struct Concerned {
     pub name: String,
 }
 
-impl Concerned {
+impl EventSubject {
     /// An object by its names.
     #[must_use]
     pub fn new(namespace: &str, kind: &str, name: &str) -> Self {
@@ -42,14 +42,15 @@ pub fn concerned(
     subscription: &Subscription,
     replica_sets: &[ObjectMeta],
     jobs: &[ObjectMeta],
-) -> BTreeSet<Concerned> {
+) -> BTreeSet<EventSubject> {
     let mut all = BTreeSet::new();
     collect(&tree(observed, subscription), &mut all);
     let spec = &subscription.spec;
-    all.insert(Concerned::new(&spec.source_namespace, CatalogSource::KIND, &spec.source));
-    let of = |kind: &str, found: &ObjectMeta| Concerned::new(namespace(found), kind, name(found));
+    all.insert(EventSubject::new(&spec.source_namespace, CatalogSource::KIND, &spec.source));
+    let of =
+        |kind: &str, found: &ObjectMeta| EventSubject::new(namespace(found), kind, name(found));
     let made = replica_sets.iter().filter(|set| is_of_deployment(set, &all));
-    let made: Vec<Concerned> = made.map(|set| of("ReplicaSet", set)).collect();
+    let made: Vec<EventSubject> = made.map(|set| of("ReplicaSet", set)).collect();
     all.extend(made);
     let unpacked = observed.plan_of(subscription).map(unpack_names).unwrap_or_default();
     let unpacks = |job: &&ObjectMeta| {
@@ -61,18 +62,18 @@ pub fn concerned(
 }
 
 /// The objects of a tree. OLM names the OperatorCondition of a CSV like the CSV.
-fn collect(node: &Node, all: &mut BTreeSet<Concerned>) {
-    all.insert(Concerned::new(&node.namespace, node.kind, &node.name));
+fn collect(node: &Node, all: &mut BTreeSet<EventSubject>) {
+    all.insert(EventSubject::new(&node.namespace, node.kind, &node.name));
     if node.kind == ClusterServiceVersion::KIND {
-        all.insert(Concerned::new(&node.namespace, OperatorCondition::KIND, &node.name));
+        all.insert(EventSubject::new(&node.namespace, OperatorCondition::KIND, &node.name));
     }
     node.children.iter().for_each(|child| collect(child, all));
 }
 
-fn is_of_deployment(set: &ObjectMeta, all: &BTreeSet<Concerned>) -> bool {
+fn is_of_deployment(set: &ObjectMeta, all: &BTreeSet<EventSubject>) -> bool {
     let home = namespace(set);
     let mut owners = set.owner_references.iter().flatten();
-    owners.any(|owner| all.contains(&Concerned::new(home, &owner.kind, &owner.name)))
+    owners.any(|owner| all.contains(&EventSubject::new(home, &owner.kind, &owner.name)))
 }
 
 /// What the objects are called that unpack the bundles of a plan: of its lookups, and of the steps that refer to

@@ -294,9 +294,9 @@ fn policies(#[case] text: &str, #[case] allowed: &'static [&'static str], #[case
 }
 
 /// A source that gives the reason of a Subscription for what it says of a bundle.
-struct Mistaken;
+struct WrongReasonSource;
 
-impl ConstraintSource for Mistaken {
+impl ConstraintSource for WrongReasonSource {
     fn of_bundle(
         &self,
         variable: VariableId,
@@ -312,7 +312,7 @@ impl ConstraintSource for Mistaken {
 
 #[test]
 fn a_reason_that_does_not_fit_its_rule_is_reported_raw() {
-    let resolver = Resolver::default().with_source(Mistaken);
+    let resolver = Resolver::default().with_source(WrongReasonSource);
     let refusal = support::Problem::read(WHITELIST).resolve(&resolver).unwrap_err().to_string();
     assert!(refusal.contains("NothingFound(Package) Prohibited("), "{refusal}");
 }

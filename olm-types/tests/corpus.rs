@@ -136,13 +136,13 @@ fn corpus_csvs_round_trip() {
 
 /// The most that anything of a kind costs.
 #[derive(Debug, Default)]
-struct Most {
+struct HighestCosts {
     bytes: usize,
     values: usize,
     memory: usize,
 }
 
-impl Most {
+impl HighestCosts {
     fn note(&mut self, bytes: usize, meter: &Meter) {
         self.bytes = self.bytes.max(bytes);
         self.values = self.values.max(meter.values());
@@ -171,7 +171,7 @@ fn published_catalogs_need_a_part_of_their_budgets() {
     let Some(corpus) = std::env::var_os("OLM_CORPUS") else {
         return not_run("OLM_CORPUS is unset");
     };
-    let [mut documents, mut bundles, mut objects, mut properties] = <[Most; 4]>::default();
+    let [mut documents, mut bundles, mut objects, mut properties] = <[HighestCosts; 4]>::default();
     for path in catalogs(Path::new(&corpus)) {
         let mut meter = Meter::per_document(Budget::CATALOG);
         let text = std::fs::read(&path).unwrap();

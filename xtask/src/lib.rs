@@ -6,7 +6,7 @@ pub mod commands;
 pub mod compiled;
 pub mod examples_lock;
 pub mod figures;
-pub mod others;
+pub mod program_builds;
 pub mod progress;
 pub mod test;
 pub mod tidy;

@@ -72,16 +72,16 @@ pub enum OverBudget {
 pub struct Budget {
     limits: BudgetLimits,
     global: Arc<str>,
-    kept: Mutex<BTreeMap<CatalogKey, Kept>>,
+    kept: Mutex<BTreeMap<CatalogKey, CachedCatalog>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Kept {
+struct CachedCatalog {
     content: usize,
     packages: usize,
 }
 
-impl Kept {
+impl CachedCatalog {
     fn with(self, part: Part, bytes: usize) -> Self {
         match part {
             Part::Content => Self { content: bytes, ..self },
@@ -129,7 +129,7 @@ impl Budget {
 
     fn check(
         &self,
-        kept: &BTreeMap<CatalogKey, Kept>,
+        kept: &BTreeMap<CatalogKey, CachedCatalog>,
         key: &CatalogKey,
         bytes: usize,
     ) -> Result<(), Exceeded> {
@@ -166,7 +166,7 @@ impl Budget {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<CatalogKey, Kept>> {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<CatalogKey, CachedCatalog>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

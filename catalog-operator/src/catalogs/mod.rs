@@ -28,11 +28,11 @@ use tokio::time::{Instant, timeout_at};
 pub use budget::{Budget, BudgetLimits, OverBudget, Part};
 pub use policy::UnhealthyCatalogs;
 
-use crate::slots::{Most, Slots};
+use crate::slots::{SlotLimits, Slots};
 use served::Served;
 
 /// Catalogs that are read at the same time.
-const READ_AT_ONCE: Most = Most { each: 4, all: 16, global: 16 };
+const READ_AT_ONCE: SlotLimits = SlotLimits { each: 4, all: 16, global: 16 };
 
 /// How long all bundles of one plan may take together.
 const BUNDLES: Duration = Duration::from_secs(60);

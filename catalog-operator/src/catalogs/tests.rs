@@ -17,14 +17,14 @@ const CALL: Duration = Duration::from_secs(29);
 const BROKEN: LoadError = LoadError::Deadline(Duration::ZERO);
 
 /// A catalog whose server does what the test says.
-struct Steered {
+struct ScriptedCatalog {
     key: CatalogKey,
     status: watch::Sender<ConnectionStatus>,
     loads: Mutex<VecDeque<Result<(), LoadError>>>,
 }
 
 #[async_trait]
-impl CatalogConnection for Steered {
+impl CatalogConnection for ScriptedCatalog {
     fn key(&self) -> &CatalogKey {
         &self.key
     }
@@ -52,7 +52,7 @@ impl CatalogConnection for Steered {
 /// One catalog, connected, with the changes that are reported.
 struct Bench {
     catalogs: Catalogs,
-    steered: Arc<Steered>,
+    steered: Arc<ScriptedCatalog>,
     changes: mpsc::UnboundedReceiver<CatalogChange>,
 }
 
@@ -65,7 +65,7 @@ fn bench(loads: Vec<Result<(), LoadError>>) -> Bench {
 }
 
 fn bench_with(loads: Vec<Result<(), LoadError>>, unhealthy: UnhealthyCatalogs) -> Bench {
-    let steered = Arc::new(Steered {
+    let steered = Arc::new(ScriptedCatalog {
         key: key(),
         status: watch::Sender::new(ConnectionStatus::default()),
         loads: Mutex::new(loads.into()),
@@ -307,7 +307,7 @@ async fn silent_catalogs_hold_up_their_namespace_alone() {
         let ready = ConnectionStatus { state: ConnectionState::Ready, generation: 1, reason: None };
         let loads = if silent { VecDeque::new() } else { VecDeque::from([Ok(())]) };
         let (status, loads) = (watch::Sender::new(ready), Mutex::new(loads));
-        Ok(Arc::new(Steered { key, status, loads }) as Arc<dyn CatalogConnection>)
+        Ok(Arc::new(ScriptedCatalog { key, status, loads }) as Arc<dyn CatalogConnection>)
     });
     let silent = (1..=READ_AT_ONCE.each).map(|number| ("a", format!("silent{number}")));
     let others = [("a", "next".to_owned()), ("b", "x".to_owned())];

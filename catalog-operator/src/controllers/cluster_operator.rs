@@ -1,56 +1,40 @@
 //! The ClusterOperator, on OpenShift and when a flag names it. A reconcile means that everything that
 //! is watched was read and that this replica acts: what v0 reports as available.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
-use olm_kit::discovery::{ApiKinds, Optional};
+use olm_kit::discovery::{Optional, OptionalKind};
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::cluster_operator::{API, CatalogReport, decide_catalog};
+use olm_lifecycle::cluster_operator::{CatalogReport, decide_catalog};
 use serde_json::Value;
 
 use crate::clock;
 use crate::stores::Stores;
 
-/// Pause before the kind is looked for again, as in v0.
-const PROBE: Duration = Duration::from_secs(60);
-
 /// Pause before the next report, as in v0: neither the object nor what it lists wakes this.
 const LOOK: Duration = Duration::from_secs(30);
 
 /// Reconciles the ClusterOperator, by name.
-pub struct ClusterOperators {
+pub struct ClusterOperatorReconciler {
     /// Where Subscriptions and InstallPlans are observed.
     pub stores: Stores,
-    /// Which APIs are served.
-    pub kinds: ApiKinds,
+    /// The kind that is reported to.
+    pub kind: OptionalKind,
     /// What carries decisions out.
     pub interpreter: Interpreter,
     /// Namespace of OLM.
     pub namespace: String,
     /// Version of OpenShift, if the environment says it.
     pub release: Option<String>,
-    /// Whether the log says already that the kind is missing.
-    pub reported: AtomicBool,
 }
 
 #[async_trait]
-impl Reconciler<String> for ClusterOperators {
+impl Reconciler<String> for ClusterOperatorReconciler {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
-        let found = self.kinds.look_for(API, name).await.map_err(ReconcileError::other)?;
-        let live = match found {
-            Optional::NoSuchKind => {
-                if !self.reported.swap(true, Ordering::Relaxed) {
-                    tracing::warn!(
-                        name,
-                        "this cluster knows no ClusterOperators (config.openshift.io/v1), so there \
-                         is nothing to report to; it is looked for every minute"
-                    );
-                }
-                return Ok(Conclusion::RequeueAfter(PROBE));
-            }
+        let live = match self.kind.look_for(name).await.map_err(ReconcileError::other)? {
+            Optional::NoSuchKind => return Ok(Conclusion::RequeueAfter(OptionalKind::PROBE)),
             Optional::NoSuchObject => None,
             Optional::Is(object) => Some(object),
         };
@@ -61,7 +45,7 @@ impl Reconciler<String> for ClusterOperators {
     }
 }
 
-impl ClusterOperators {
+impl ClusterOperatorReconciler {
     fn report(&self, name: &str, live: Option<Value>) -> CatalogReport {
         CatalogReport {
             name: name.to_owned(),

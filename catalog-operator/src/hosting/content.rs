@@ -6,13 +6,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use olm_catalog::fbc::ReadLimits;
 use olm_catalog::index::Index;
-use olm_catalog::store::{CatalogStore, Held, PullError, PullOptions, Pulled, confirm, pull};
+use olm_catalog::store::{
+    CatalogStore, PullError, PullOptions, Pulled, StoredContent, confirm, pull,
+};
 use olm_kit::tasks::blocking;
 use olm_lifecycle::catalog_source::hosting::{HostedContent, PullFailure, Target};
 use tokio::time::timeout;
 
 use super::Shared;
-use super::hosted::{Hosted, Wanted};
+use super::hosted::{DesiredContent, Hosted};
 use super::work::{failure, of_image};
 
 /// How long a registry may take to give out a manifest, credentials and redirects included.
@@ -21,7 +23,7 @@ const CONFIRM: Duration = Duration::from_secs(30);
 /// Shows what the catalog has on the disk: the content that counts, else what it had last. So a process
 /// that starts again serves at once, whatever the registry does.
 pub(super) async fn restore(shared: &Shared, hosted: &Hosted, target: &Target) {
-    let recorded = target.recorded.as_ref().map(|record| Held {
+    let recorded = target.recorded.as_ref().map(|record| StoredContent {
         image: record.image.clone(),
         digest: record.digest.clone(),
         folder: target.folder.clone(),
@@ -46,12 +48,12 @@ pub(super) async fn restore(shared: &Shared, hosted: &Hosted, target: &Target) {
 pub(super) async fn obtain(
     shared: &Shared,
     hosted: &Hosted,
-    wanted: &Wanted,
+    wanted: &DesiredContent,
     digest: &str,
 ) -> Result<(), PullFailure> {
     let target = &wanted.target;
     let (image, folder) = (target.image.clone(), target.folder.clone());
-    let held = Held { image, digest: digest.to_owned(), folder };
+    let held = StoredContent { image, digest: digest.to_owned(), folder };
     let _one_of_this = shared.pull_locks.enter(&hosted.key.namespace, held.key()).await;
     if take(shared, hosted, wanted, &held).await? {
         return Ok(());
@@ -77,8 +79,8 @@ pub(super) async fn obtain(
 async fn take(
     shared: &Shared,
     hosted: &Hosted,
-    wanted: &Wanted,
-    held: &Held,
+    wanted: &DesiredContent,
+    held: &StoredContent,
 ) -> Result<bool, PullFailure> {
     let (store, key, content) = (shared.store.clone(), hosted.key.clone(), held.clone());
     let found = blocking(move || {
@@ -96,7 +98,11 @@ async fn take(
 }
 
 /// Whether the catalog may pull what it is to have.
-async fn confirmed(shared: &Shared, wanted: &Wanted, held: &Held) -> Result<(), PullFailure> {
+async fn confirmed(
+    shared: &Shared,
+    wanted: &DesiredContent,
+    held: &StoredContent,
+) -> Result<(), PullFailure> {
     let keychain = shared.secrets.keychain(&wanted.account).await;
     let asked = timeout(CONFIRM, confirm(&shared.registry, held, &keychain)).await;
     let error = match asked {
@@ -108,7 +114,7 @@ async fn confirmed(shared: &Shared, wanted: &Wanted, held: &Held) -> Result<(), 
 }
 
 /// The failure that an error about content is.
-fn refused(held: &Held, error: &PullError) -> PullFailure {
+fn refused(held: &StoredContent, error: &PullError) -> PullFailure {
     let (image, digest) = (&held.image, Some(held.digest.as_str()));
     match error {
         PullError::Image(error) => of_image(image, digest, error),
@@ -119,8 +125,8 @@ fn refused(held: &Held, error: &PullError) -> PullFailure {
 async fn pulled(
     shared: &Shared,
     hosted: &Hosted,
-    wanted: &Wanted,
-    held: &Held,
+    wanted: &DesiredContent,
+    held: &StoredContent,
 ) -> Result<Pulled, PullFailure> {
     let options = PullOptions {
         catalog: hosted.key.clone(),
@@ -138,7 +144,7 @@ async fn pulled(
 async fn show(
     shared: &Shared,
     hosted: &Hosted,
-    held: Held,
+    held: StoredContent,
     index: Index,
     pulled_at: Timestamp,
     snapshot: Option<olm_catalog::snapshot::CatalogSnapshot>,
@@ -163,7 +169,7 @@ async fn show(
 }
 
 /// The content on the disk, and when it was pulled.
-fn open(store: &CatalogStore, held: &Held) -> Option<(Index, Timestamp)> {
+fn open(store: &CatalogStore, held: &StoredContent) -> Option<(Index, Timestamp)> {
     let key = held.key();
     let index = store.index(&key).unwrap_or_else(|error| {
         tracing::warn!(%error, "a catalog on the disk cannot be read");

@@ -21,7 +21,7 @@ use crate::unpack::Account;
 
 /// What a catalog is to have, and with whose credentials it is pulled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct DesiredContent {
     pub(super) target: Target,
     pub(super) account: Account,
 }
@@ -29,7 +29,7 @@ pub(super) struct Wanted {
 /// A catalog and its task, which ends when this is dropped.
 pub(super) struct Hosted {
     pub(super) key: CatalogKey,
-    pub(super) wanted: watch::Sender<Wanted>,
+    pub(super) wanted: watch::Sender<DesiredContent>,
     catalog: Arc<StoredCatalog>,
     state: Mutex<State>,
     task: Mutex<Option<Task>>,
@@ -78,7 +78,7 @@ impl State {
 }
 
 impl Hosted {
-    fn new(key: CatalogKey, wanted: Wanted) -> Self {
+    fn new(key: CatalogKey, wanted: DesiredContent) -> Self {
         let state = State {
             since: clock::now(),
             content: None,
@@ -97,7 +97,7 @@ impl Hosted {
         }
     }
 
-    pub(super) fn start(shared: Arc<Shared>, key: CatalogKey, wanted: Wanted) -> Arc<Self> {
+    pub(super) fn start(shared: Arc<Shared>, key: CatalogKey, wanted: DesiredContent) -> Arc<Self> {
         let hosted = Arc::new(Self::new(key, wanted));
         let name = format!("host of catalog {}", hosted.key);
         let (me, reported) = (Arc::downgrade(&hosted), Arc::downgrade(&hosted));
@@ -114,7 +114,7 @@ impl Hosted {
     }
 
     /// Takes in what the catalog is to have; the task is woken only by a change.
-    pub(super) fn want(&self, wanted: Wanted) {
+    pub(super) fn want(&self, wanted: DesiredContent) {
         self.wanted.send_if_modified(|before| {
             let changed = *before != wanted;
             *before = wanted;
@@ -266,7 +266,7 @@ mod tests {
         let target = Target { image: "quay.io/a/shelf:v1".to_owned(), ..Target::default() };
         let account =
             Account { namespace: "team".to_owned(), secrets: Vec::new(), account: String::new() };
-        Hosted::new(key, Wanted { target, account })
+        Hosted::new(key, DesiredContent { target, account })
     }
 
     #[test]

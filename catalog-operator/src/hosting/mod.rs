@@ -39,10 +39,10 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::metrics::HostingMetrics;
-use crate::slots::{Most, Slots};
+use crate::slots::{SlotLimits, Slots};
 use crate::unpack::{Account, PullSecrets};
-use hosted::{Hosted, Wanted};
-use peers::{Peers, Question};
+use hosted::{DesiredContent, Hosted};
+use peers::{Peers, ReplicaQuery};
 use ports::Ports;
 use pull_locks::PullLocks;
 
@@ -51,7 +51,7 @@ pub use stores::HostingStores;
 /// Images that are pulled at the same time, of all namespaces.
 const PULLS: usize = 2;
 /// The same by namespaces: other namespaces leave a place to global catalogs.
-const PULLS_BY_NAMESPACE: Most = Most { each: 1, all: 1, global: PULLS };
+const PULLS_BY_NAMESPACE: SlotLimits = SlotLimits { each: 1, all: 1, global: PULLS };
 
 /// What is logged where another process uses the folder, which is fine as long as all of them run.
 const SHARED: &str = "another process keeps its catalogs in this folder, too; a volume of several replicas has to be \
@@ -163,7 +163,7 @@ impl Host {
     pub fn want(&self, catalog: &CatalogSource, recorded: Option<Record>, leads: bool) {
         let key = &CatalogKey::new(&catalog.namespace().unwrap_or_default(), &catalog.name_any());
         let target = target::target(catalog, recorded, leads);
-        let wanted = Wanted { target, account: Account::of(catalog) };
+        let wanted = DesiredContent { target, account: Account::of(catalog) };
         let known = self.0.hosted.get(key).map(|known| Arc::clone(&known));
         match known {
             Some(hosted) => hosted.want(wanted),
@@ -223,7 +223,7 @@ impl Host {
         let is_own = |replica: &Replica| self.0.options.pod.as_ref() == Some(&replica.name);
         let others = replicas.iter().filter(|replica| !is_own(replica));
         let addresses = others.map(|replica| replica.address).collect();
-        let question = Question { content, port, addresses };
+        let question = ReplicaQuery { content, port, addresses };
         let heard = self.0.peers.ask(&self.0, key, &question);
         for replica in &mut replicas {
             replica.serves = if is_own(replica) {
@@ -237,7 +237,7 @@ impl Host {
     }
 
     /// Other replicas are not asked about a catalog any more.
-    pub fn ask_no_more(&self, key: &CatalogKey) {
+    pub fn stop_asking(&self, key: &CatalogKey) {
         self.0.peers.forget(key);
     }
 

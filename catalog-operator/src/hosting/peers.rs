@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use olm_catalog::registry::client::{ContentAnswer, ask_for_content};
 use olm_kit::tasks::{Pauses, Task, restarted};
-use olm_lifecycle::catalog_source::hosting::Heard;
+use olm_lifecycle::catalog_source::hosting::ReplicaState;
 use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -21,7 +21,7 @@ const TIME: Duration = Duration::from_secs(3);
 
 /// What replicas are asked about a catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct ReplicaQuery {
     /// The name of the content that they should serve.
     pub(super) content: String,
     /// The port.
@@ -30,7 +30,7 @@ pub(super) struct Question {
     pub(super) addresses: BTreeSet<IpAddr>,
 }
 
-impl Question {
+impl ReplicaQuery {
     /// Whether what was heard about the one says something about the other.
     fn is_like(&self, other: &Self) -> bool {
         (&self.content, self.port) == (&other.content, other.port)
@@ -39,11 +39,11 @@ impl Question {
 
 /// All that is asked.
 #[derive(Default)]
-pub(super) struct Peers(Mutex<BTreeMap<CatalogKey, Asked>>);
+pub(super) struct Peers(Mutex<BTreeMap<CatalogKey, QueriedReplicas>>);
 
-struct Asked {
-    question: Question,
-    heard: BTreeMap<IpAddr, Heard>,
+struct QueriedReplicas {
+    question: ReplicaQuery,
+    heard: BTreeMap<IpAddr, ReplicaState>,
     /// None when there is no replica to be asked.
     _task: Option<Task>,
 }
@@ -54,8 +54,8 @@ impl Peers {
         &self,
         shared: &Arc<Shared>,
         key: &CatalogKey,
-        question: &Question,
-    ) -> BTreeMap<IpAddr, Heard> {
+        question: &ReplicaQuery,
+    ) -> BTreeMap<IpAddr, ReplicaState> {
         let mut all = self.lock();
         let known = all.get(key).filter(|asked| asked.question.is_like(question));
         let mut heard = known.map(|asked| asked.heard.clone()).unwrap_or_default();
@@ -64,7 +64,7 @@ impl Peers {
         }
         heard.retain(|address, _| question.addresses.contains(address));
         let _task = (!question.addresses.is_empty()).then(|| asking(shared, key, question));
-        let asked = Asked { question: question.clone(), heard: heard.clone(), _task };
+        let asked = QueriedReplicas { question: question.clone(), heard: heard.clone(), _task };
         all.insert(key.clone(), asked);
         heard
     }
@@ -76,7 +76,7 @@ impl Peers {
 
     pub(super) fn dump(&self) -> Value {
         let all = self.lock();
-        let of = |asked: &Asked| -> Value {
+        let of = |asked: &QueriedReplicas| -> Value {
             let heard = asked.heard.iter();
             heard
                 .map(|(address, heard)| (address.to_string(), json!(format!("{heard:?}"))))
@@ -90,9 +90,9 @@ impl Peers {
     fn note(
         &self,
         key: &CatalogKey,
-        question: &Question,
+        question: &ReplicaQuery,
         address: IpAddr,
-        now: Heard,
+        now: ReplicaState,
     ) -> Option<(Duration, bool)> {
         let mut all = self.lock();
         let asked = all.get_mut(key).filter(|asked| asked.question.is_like(question))?;
@@ -103,20 +103,20 @@ impl Peers {
         Some((heard.pause(), verdict.is_some() && verdict != before.verdict()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<CatalogKey, Asked>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<CatalogKey, QueriedReplicas>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The task that asks.
-fn asking(shared: &Arc<Shared>, key: &CatalogKey, question: &Question) -> Task {
+fn asking(shared: &Arc<Shared>, key: &CatalogKey, question: &ReplicaQuery) -> Task {
     let name = format!("replicas that serve catalog {key}");
     let (shared, key, question) = (Arc::downgrade(shared), key.clone(), question.clone());
     let start = move || run(Weak::clone(&shared), key.clone(), question.clone());
     restarted(&name, Pauses::default(), start, |_| {})
 }
 
-async fn run(shared: Weak<Shared>, key: CatalogKey, question: Question) {
+async fn run(shared: Weak<Shared>, key: CatalogKey, question: ReplicaQuery) {
     let addresses = question.addresses.iter();
     join_all(addresses.map(|address| keep_asking(&shared, &key, &question, *address))).await;
     // Whatever comes next replaces this task.
@@ -127,23 +127,23 @@ async fn run(shared: Weak<Shared>, key: CatalogKey, question: Question) {
 async fn keep_asking(
     shared: &Weak<Shared>,
     key: &CatalogKey,
-    question: &Question,
+    question: &ReplicaQuery,
     address: IpAddr,
 ) {
     loop {
         let Some(reached) = shared.upgrade().map(|shared| shared.reached(address)) else { return };
         let server = SocketAddr::new(reached, question.port);
         let heard = match ask_for_content(server, &question.content, TIME).await {
-            ContentAnswer::Serves => Heard::Serves,
-            ContentAnswer::Other => Heard::Other(1),
-            ContentAnswer::Silent => Heard::Silent(1),
+            ContentAnswer::Serves => ReplicaState::Serves,
+            ContentAnswer::Other => ReplicaState::Other(1),
+            ContentAnswer::Silent => ReplicaState::Silent(1),
         };
         let Some(shared) = shared.upgrade() else { return };
         let Some((pause, follows)) = shared.peers.note(key, question, address, heard) else {
             return;
         };
         if follows {
-            let verdict = heard == Heard::Serves;
+            let verdict = heard == ReplicaState::Serves;
             tracing::info!(catalog = %key, replica = %address, serves = verdict, "a replica was asked");
             (shared.changed)(key);
         }

@@ -8,7 +8,7 @@ use olm_lifecycle::catalog_source::hosting::{NextStep, PullFailure, Target, next
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::hosted::{Hosted, Wanted};
+use super::hosted::{DesiredContent, Hosted};
 use super::{Shared, content};
 use crate::clock;
 
@@ -46,7 +46,11 @@ pub(super) async fn run(shared: Arc<Shared>, hosted: Weak<Hosted>) {
 
 /// Returns when what is wanted became something else: for one who waits anything, for one who is at
 /// work another content.
-async fn until_other(wanted: &mut watch::Receiver<Wanted>, before: &Wanted, waits: bool) {
+async fn until_other(
+    wanted: &mut watch::Receiver<DesiredContent>,
+    before: &DesiredContent,
+    waits: bool,
+) {
     let content = |target: &Target| {
         (target.image.clone(), target.pinned.clone(), target.folder.clone(), target.leads)
     };
@@ -61,7 +65,7 @@ async fn until_other(wanted: &mut watch::Receiver<Wanted>, before: &Wanted, wait
     }
 }
 
-async fn resolve(shared: &Shared, hosted: &Hosted, wanted: &Wanted) {
+async fn resolve(shared: &Shared, hosted: &Hosted, wanted: &DesiredContent) {
     let image = &wanted.target.image;
     let found = timeout(RESOLVE, digest(shared, wanted)).await;
     let found = found.unwrap_or_else(|_| Err(late(image)));
@@ -79,14 +83,14 @@ async fn resolve(shared: &Shared, hosted: &Hosted, wanted: &Wanted) {
     }
 }
 
-async fn digest(shared: &Shared, wanted: &Wanted) -> Result<String, PullFailure> {
+async fn digest(shared: &Shared, wanted: &DesiredContent) -> Result<String, PullFailure> {
     let image = reference(&wanted.target.image)?;
     let keychain = shared.secrets.keychain(&wanted.account).await;
     let found = shared.registry.digest(&image, &keychain).await;
     found.map_err(|error| of_image(&wanted.target.image, None, &error))
 }
 
-async fn obtain(shared: &Shared, hosted: &Hosted, wanted: &Wanted, digest: &str) {
+async fn obtain(shared: &Shared, hosted: &Hosted, wanted: &DesiredContent, digest: &str) {
     match content::obtain(shared, hosted, wanted, digest).await {
         Ok(()) => {}
         Err(failure) => hosted.fail(failure),

@@ -55,15 +55,15 @@ impl PackageCache {
     }
 
     /// The packages that a namespace sees, by name, the namespace's own before global ones.
-    fn visible(&self, namespace: Option<&str>) -> Vec<Seen> {
+    fn visible(&self, namespace: Option<&str>) -> Vec<NamespacePackage> {
         let is_visible = |catalog: &CatalogKey| {
             namespace.is_none_or(|namespace| {
                 *catalog.namespace == *namespace || catalog.namespace == self.global_namespace
             })
         };
-        let mut seen: Vec<Seen> = Vec::new();
+        let mut seen: Vec<NamespacePackage> = Vec::new();
         for catalog in self.catalogs.iter().filter(|entry| is_visible(entry.key())) {
-            seen.extend(catalog.value().iter().map(|package| Seen {
+            seen.extend(catalog.value().iter().map(|package| NamespacePackage {
                 package: Arc::clone(package),
                 catalog: catalog.key().clone(),
                 namespace: namespace.unwrap_or(&catalog.key().namespace).to_owned(),
@@ -73,7 +73,7 @@ impl PackageCache {
         seen
     }
 
-    fn find(&self, namespace: &str, name: &str) -> Option<Seen> {
+    fn find(&self, namespace: &str, name: &str) -> Option<NamespacePackage> {
         self.visible(Some(namespace)).into_iter().find(|seen| seen.package.name() == name)
     }
 }
@@ -113,19 +113,19 @@ impl Resource for PackageCache {
 }
 
 /// A package as it is seen from a namespace.
-struct Seen {
+struct NamespacePackage {
     package: Arc<StoredPackage>,
     catalog: CatalogKey,
     namespace: String,
 }
 
-impl Seen {
+impl NamespacePackage {
     fn order(&self) -> (&str, bool, &CatalogKey) {
         (self.package.name(), *self.catalog.namespace != *self.namespace, &self.catalog)
     }
 }
 
-impl Item for Seen {
+impl Item for NamespacePackage {
     fn name(&self) -> &str {
         self.package.name()
     }

@@ -14,7 +14,7 @@ use olm_types::api::{PackageManifest, package_manifest_schema};
 
 pub use cache::PackageCache;
 pub use maintenance::Maintenance;
-pub use refresh::Refresh;
+pub use refresh::PackageReconciler;
 
 /// Media types of pictures.
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/svg+xml"];

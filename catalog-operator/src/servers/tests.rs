@@ -13,7 +13,7 @@ fn put<K>(store: &Store<K>, object: Value)
 where
     K: Resource + DeserializeOwned,
 {
-    store.absorb(serde_json::from_value(object).unwrap());
+    store.insert_written(serde_json::from_value(object).unwrap());
 }
 
 fn metadata(name: &str, more: Value) -> Value {

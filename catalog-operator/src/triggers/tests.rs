@@ -38,7 +38,7 @@ where
     object["metadata"]["namespace"] = json!(namespace);
     object["metadata"]["uid"] = json!(format!("{namespace}/{name}"));
     object["metadata"]["resourceVersion"] = json!(version.to_string());
-    store.absorb(serde_json::from_value(object).unwrap());
+    store.insert_written(serde_json::from_value(object).unwrap());
 }
 
 /// Takes all keys out of a queue.

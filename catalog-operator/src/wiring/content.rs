@@ -32,10 +32,10 @@ impl Content {
         triggers: Triggers,
         metrics: &CatalogMetrics,
     ) -> Self {
-        let arrivals = triggers.clone();
+        let moved = triggers.clone();
         Self {
             pulls: Pulls::new(registry.clone(), args.global_catalog_namespace(), move || {
-                arrivals.bundles_moved();
+                moved.bundles_moved();
             }),
             packages: PackageCache::new(args.global_catalog_namespace()),
             catalogs: catalogs(args, stores, triggers, metrics),

@@ -1,28 +1,30 @@
 //! Each controller with what it needs.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use dashmap::DashMap;
-use olm_kit::discovery::{ApiKinds, ServerVersion};
+use olm_kit::discovery::{ApiKinds, OptionalKind, ServerVersion};
 use olm_kit::live::Pages;
 use olm_lifecycle::catalog_source::registry::Settings;
+use olm_lifecycle::cluster_operator::API as CLUSTER_OPERATOR;
 use olm_lifecycle::unpack::job::Images;
 
 use super::Parts;
 use super::hosting::{Hosting, pull_secrets};
-use crate::controllers::catalog_source::CatalogSources;
-use crate::controllers::cluster_operator::ClusterOperators;
-use crate::controllers::install_plan::{Calls, InstallPlans};
-use crate::controllers::resolution::{Arrivals, Outcomes, Resolutions, Rules, Solver, Unchanged};
-use crate::controllers::subscription::Subscriptions;
+use crate::controllers::catalog_source::CatalogSourceReconciler;
+use crate::controllers::cluster_operator::ClusterOperatorReconciler;
+use crate::controllers::install_plan::{Calls, InstallPlanReconciler};
+use crate::controllers::resolution::{
+    DeferredPlans, Outcomes, ResolutionReconciler, Rules, Solver, Unchanged,
+};
+use crate::controllers::subscription::SubscriptionReconciler;
 use crate::digest::{CatalogPolling, DigestSource, RegistryDigests};
-use crate::packages::Refresh;
+use crate::packages::PackageReconciler;
 use crate::unpack::{BundleUnpacker, Bundles, Cluster, JobUnpacker, ProcessUnpacker, Unpacker};
 
 impl Parts {
-    pub(super) fn refresh(&self) -> Refresh {
-        Refresh {
+    pub(super) fn refresh(&self) -> PackageReconciler {
+        PackageReconciler {
             store: self.stores.catalogs.clone(),
             catalogs: self.content.catalogs.clone(),
             packages: self.content.packages.clone(),
@@ -30,8 +32,8 @@ impl Parts {
         }
     }
 
-    pub(super) fn catalog_sources(&self) -> CatalogSources {
-        CatalogSources {
+    pub(super) fn catalog_sources(&self) -> CatalogSourceReconciler {
+        CatalogSourceReconciler {
             store: self.stores.catalogs.clone(),
             servers: self.stores.servers.clone(),
             catalogs: self.content.catalogs.clone(),
@@ -52,14 +54,13 @@ impl Parts {
         }
     }
 
-    pub(super) fn cluster_operators(&self) -> ClusterOperators {
-        ClusterOperators {
+    pub(super) fn cluster_operators(&self) -> ClusterOperatorReconciler {
+        ClusterOperatorReconciler {
             stores: self.stores.clone(),
-            kinds: ApiKinds::new(self.client.clone()),
+            kind: OptionalKind::new(self.client.clone(), CLUSTER_OPERATOR),
             interpreter: self.interpreter.clone(),
             namespace: self.args.namespace.clone(),
             release: std::env::var("RELEASE_VERSION").ok(),
-            reported: AtomicBool::default(),
         }
     }
 
@@ -72,8 +73,8 @@ impl Parts {
         })
     }
 
-    pub(super) fn subscriptions(&self) -> Subscriptions {
-        Subscriptions {
+    pub(super) fn subscriptions(&self) -> SubscriptionReconciler {
+        SubscriptionReconciler {
             stores: self.stores.clone(),
             catalogs: self.content.catalogs.clone(),
             client: self.client.clone(),
@@ -84,8 +85,8 @@ impl Parts {
         }
     }
 
-    pub(super) fn resolutions(&self) -> Resolutions {
-        Resolutions {
+    pub(super) fn resolutions(&self) -> ResolutionReconciler {
+        ResolutionReconciler {
             stores: self.stores.clone(),
             solver: self.solver(),
             bundles: self.bundles(),
@@ -95,7 +96,7 @@ impl Parts {
             outcomes: Outcomes::default(),
             unchanged: Unchanged::default(),
             orphans: DashMap::new(),
-            arrivals: Arrivals::default(),
+            deferred: DeferredPlans::default(),
             retry_timeout: self.args.install_plan_retry_timeout,
         }
     }
@@ -141,8 +142,8 @@ impl Parts {
         }
     }
 
-    pub(super) fn install_plans(&self) -> InstallPlans {
-        InstallPlans {
+    pub(super) fn install_plans(&self) -> InstallPlanReconciler {
+        InstallPlanReconciler {
             stores: self.stores.clone(),
             calls: Calls {
                 client: self.client.clone(),

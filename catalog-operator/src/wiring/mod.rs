@@ -12,7 +12,7 @@ use anyhow::Context;
 use olm_catalog::image::Registry;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
-use olm_kit::controller::{Controller, Places, Reconciler};
+use olm_kit::controller::{Controller, ParallelReconciles, Reconciler};
 use olm_kit::flags::CommandLine;
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
@@ -225,7 +225,7 @@ impl Parts {
     ) {
         let first = Some(self.args.global_catalog_namespace().to_owned());
         Controller::new(name, queue.clone(), Arc::new(reconciler))
-            .beside(Places { first, ..Places::default() })
+            .beside(ParallelReconciles { first, ..ParallelReconciles::default() })
             .metrics(self.kit_metrics.controllers())
             .start(&self.tasks, leadership);
     }

@@ -4,12 +4,12 @@ use std::io::{BufRead, IsTerminal, stderr, stdin};
 
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
-use olm_client::acts::{self, Looked, difference};
+use olm_client::acts::{self, ReviewedPlan, difference};
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_plan::Observed;
 use olm_plan::approval::{NotApprovable, PendingApproval, pending};
 use olm_plan::observed::{name, namespace};
-use olm_plan::preview::{Asked, Preview, Wanted};
+use olm_plan::preview::{Operation, Preview, PreviewRequest};
 use olm_types::api::Subscription;
 
 use super::act::writing;
@@ -107,9 +107,10 @@ async fn previewed(
     };
     let subscription = observed.subscriptions.iter().find(is_own).context("nothing asks for it")?;
     let operator = name(&subscription.metadata).to_owned();
-    let wanted = Wanted::Upgrade { operator, to: None, channel: None };
+    let wanted = Operation::Upgrade { operator, to: None, channel: None };
     let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
-    let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
+    let question =
+        PreviewRequest { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
     let preview = in_cluster(cluster, &question, &asked.reading).await?;
     Ok(difference(plan, &preview.hops).is_none().then_some(preview))
 }
@@ -163,7 +164,7 @@ async fn write(
     dry_run: bool,
 ) -> Result<()> {
     let (name, resource_version) = (&approval.install_plan, &approval.resource_version);
-    let looked = Looked { namespace: home, name, resource_version };
+    let looked = ReviewedPlan { namespace: home, name, resource_version };
     ensure!(
         acts::approve(cluster, looked, writing(dry_run)).await?,
         "InstallPlan {name} has changed since it was shown; look again"

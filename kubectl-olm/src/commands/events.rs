@@ -3,7 +3,7 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use olm_client::Cluster;
-use olm_client::operator::{Happened, subscription, timeline};
+use olm_client::operator::{TimelineEvent, subscription, timeline};
 
 use super::observe;
 use crate::Outcome;
@@ -24,7 +24,7 @@ pub async fn run(
     Ok(Outcome::Fine)
 }
 
-fn table(entries: &[Happened]) -> Table {
+fn table(entries: &[TimelineEvent]) -> Table {
     let mut table = Table::new(&["NAME", "TYPE", "REASON", "COUNT", "MESSAGE", "AGE"]);
     for entry in entries {
         table.row(vec![
@@ -56,7 +56,7 @@ mod tests {
         let never = Event::default();
         assert_described(
             Kind::EventList,
-            &json!({"items": [Happened::from(event), Happened::from(never)]}),
+            &json!({"items": [TimelineEvent::from(event), TimelineEvent::from(never)]}),
         );
     }
 }

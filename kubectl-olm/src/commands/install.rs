@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
 use olm_client::acts::{expected, follow_channel, needs_approval};
 use olm_client::cluster::{Cluster, one_namespace};
-use olm_plan::preview::{Asked, Preview, Wanted};
+use olm_plan::preview::{Operation, Preview, PreviewRequest};
 
 use super::act::{agreed, create, writing};
 use super::follow::{Follow, current};
@@ -12,7 +12,7 @@ use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;
 use crate::args::{DryRun, Format, InstallArgs, Operands, UpgradeArgs, WriteArgs};
 use crate::output::Output;
-use crate::plan::{Home, Origin, in_cluster, installation};
+use crate::plan::{Origin, TargetNamespace, in_cluster, installation};
 
 /// Of a plan that shows no bundle of the package.
 const NOTHING: &str = "the plan installs nothing of the package";
@@ -29,10 +29,11 @@ pub async fn run(
     let question = |namespace: &str| {
         let global = &settings.global_namespace;
         let wanted = install(&asked.package, &asked.subscribing, namespace, global);
-        let (settings, now, wanted) = (settings.clone(), Timestamp::now(), Wanted::Install(wanted));
-        Asked { namespace: namespace.to_owned(), settings, now, wanted }
+        let (settings, now, wanted) =
+            (settings.clone(), Timestamp::now(), Operation::Install(wanted));
+        PreviewRequest { namespace: namespace.to_owned(), settings, now, wanted }
     };
-    let home = Home { name: home, is_named: cluster.is_named };
+    let home = TargetNamespace { name: home, is_named: cluster.is_named };
     let preview = installation(Origin::Cluster(cluster), home, question, &asked.reading).await?;
     if matches!(output.format(), Format::Yaml | Format::Json) {
         verdict(&preview)?;
@@ -63,13 +64,14 @@ pub async fn upgrade(
     output: Output,
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
-    let wanted = Wanted::Upgrade {
+    let wanted = Operation::Upgrade {
         operator: asked.operator.clone(),
         to: asked.to.clone(),
         channel: asked.channel.clone(),
     };
     let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
-    let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
+    let question =
+        PreviewRequest { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
     let preview = in_cluster(cluster, &question, &asked.reading).await?;
     if !shown(&preview, output)? || asked.acting.dry_run == DryRun::Client {
         return Ok(outcome(&preview));

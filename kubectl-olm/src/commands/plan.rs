@@ -4,14 +4,14 @@ use anyhow::Result;
 use jiff::Timestamp;
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_client::plan::read_state;
-use olm_plan::preview::{Asked, Install, Preview, Wanted};
+use olm_plan::preview::{Install, Operation, Preview, PreviewRequest};
 use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
 
 use crate::Outcome;
 use crate::args::{Format, Operands, PlanArgs, Planned, SubscribeArgs};
 use crate::output::{Kind, Output};
-use crate::plan::{Home, Origin, describe, installation, preview};
+use crate::plan::{Origin, TargetNamespace, describe, installation, preview};
 
 pub use olm_client::acts::verdict;
 
@@ -20,7 +20,7 @@ pub async fn run(cluster: &Cluster, all: bool, plan: &PlanArgs, output: Output) 
     let home = one_namespace(cluster, all)?;
     let reading = plan.planned.reading();
     let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
-    let home = Home { name: home, is_named: cluster.is_named };
+    let home = TargetNamespace { name: home, is_named: cluster.is_named };
     let preview = previewed(Origin::Cluster(cluster), home, plan, &settings).await?;
     print(&preview, plan, output)
 }
@@ -38,13 +38,14 @@ async fn offline(namespace: Option<&str>, plan: &PlanArgs) -> Result<Preview> {
     let reading = plan.planned.reading();
     let state = read_state(&reading.sources.state)?;
     let settings = reading.sources.settings(&state);
-    let home = Home { name: namespace.unwrap_or("default"), is_named: namespace.is_some() };
+    let home =
+        TargetNamespace { name: namespace.unwrap_or("default"), is_named: namespace.is_some() };
     previewed(Origin::Files(&state), home, plan, &settings).await
 }
 
 async fn previewed(
     origin: Origin<'_>,
-    home: Home<'_>,
+    home: TargetNamespace<'_>,
     plan: &PlanArgs,
     settings: &Settings,
 ) -> Result<Preview> {
@@ -58,17 +59,19 @@ async fn previewed(
     }
 }
 
-fn asked(home: &str, plan: &PlanArgs, settings: Settings) -> Asked {
+fn asked(home: &str, plan: &PlanArgs, settings: Settings) -> PreviewRequest {
     let wanted = match &plan.planned {
         Planned::Install { package, subscribing, .. } => {
-            Wanted::Install(install(package, subscribing, home, &settings.global_namespace))
+            Operation::Install(install(package, subscribing, home, &settings.global_namespace))
         }
-        Planned::Upgrade { operator, to, channel, .. } => {
-            Wanted::Upgrade { operator: operator.clone(), to: to.clone(), channel: channel.clone() }
-        }
-        Planned::Uninstall { operator, .. } => Wanted::Uninstall { operator: operator.clone() },
+        Planned::Upgrade { operator, to, channel, .. } => Operation::Upgrade {
+            operator: operator.clone(),
+            to: to.clone(),
+            channel: channel.clone(),
+        },
+        Planned::Uninstall { operator, .. } => Operation::Uninstall { operator: operator.clone() },
     };
-    Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted }
+    PreviewRequest { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted }
 }
 
 /// The Subscription that flags describe.

@@ -5,7 +5,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use olm_client::acts::{Removal, check_operands, remove, report};
 use olm_client::cluster::{Cluster, one_namespace};
-use olm_plan::preview::{Asked, Wanted};
+use olm_plan::preview::{Operation, PreviewRequest};
 
 use super::act::{agreed, with_findings, writing};
 use super::plan::{outcome, show, verdict};
@@ -25,8 +25,9 @@ pub async fn run(
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
-    let wanted = Wanted::Uninstall { operator: asked.operator.clone() };
-    let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
+    let wanted = Operation::Uninstall { operator: asked.operator.clone() };
+    let question =
+        PreviewRequest { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
     let preview = in_cluster(cluster, &question, &asked.reading).await?;
     show(&preview, asked.operands, output)?;
     verdict(&preview)?;

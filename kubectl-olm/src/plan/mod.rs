@@ -8,16 +8,20 @@ use olm_client::Cluster;
 use olm_client::cluster::without_olm;
 use olm_client::plan::on_cluster;
 use olm_client::reading::Reading;
-use olm_plan::preview::{Asked, Preview};
+use olm_plan::preview::{Preview, PreviewRequest};
 
 pub use describe::describe;
-pub use suggested::{Home, Origin, installation, preview};
+pub use suggested::{Origin, TargetNamespace, installation, preview};
 
 /// What would happen on a cluster.
 ///
 /// # Errors
 /// There is nothing to preview, Subscriptions cannot be read, or time runs out.
-pub async fn in_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> Result<Preview> {
+pub async fn in_cluster(
+    cluster: &Cluster,
+    asked: &PreviewRequest,
+    reading: &Reading,
+) -> Result<Preview> {
     on_cluster(cluster, asked, reading).await.map_err(named)
 }
 

@@ -6,8 +6,8 @@ use anyhow::Result;
 use olm_client::Cluster;
 use olm_client::plan::offline;
 use olm_client::reading::Reading;
-use olm_plan::preview::{Asked, Bundle, Known, Preview};
-use olm_plan::suggested::{Question, place, suggestion};
+use olm_plan::preview::{Bundle, Known, Preview, PreviewRequest};
+use olm_plan::suggested::{PlacementRequest, place, suggestion};
 use olm_types::api::{ClusterServiceVersion, PackageManifest};
 
 use super::in_cluster;
@@ -24,7 +24,7 @@ pub enum Origin<'a> {
 
 /// A namespace, and whether a flag names it.
 #[derive(Clone, Copy, Debug)]
-pub struct Home<'a> {
+pub struct TargetNamespace<'a> {
     /// Its name.
     pub name: &'a str,
     /// Whether it is that of `-n`.
@@ -38,8 +38,8 @@ pub struct Home<'a> {
 /// There is nothing to preview, or time runs out.
 pub async fn installation(
     origin: Origin<'_>,
-    home: Home<'_>,
-    asked: impl Fn(&str) -> Asked,
+    home: TargetNamespace<'_>,
+    asked: impl Fn(&str) -> PreviewRequest,
     reading: &Reading,
 ) -> Result<Preview> {
     let first = asked(home.name);
@@ -53,7 +53,7 @@ pub async fn installation(
         return Ok(found);
     };
     let suggestion = suggestion(&annotations);
-    let question = Question {
+    let question = PlacementRequest {
         home: home.name,
         is_named: home.is_named,
         catalog: &bundle.catalog,
@@ -73,7 +73,11 @@ pub async fn installation(
 ///
 /// # Errors
 /// There is nothing to preview, or time runs out.
-pub async fn preview(origin: Origin<'_>, asked: &Asked, reading: &Reading) -> Result<Preview> {
+pub async fn preview(
+    origin: Origin<'_>,
+    asked: &PreviewRequest,
+    reading: &Reading,
+) -> Result<Preview> {
     match origin {
         Origin::Cluster(cluster) => in_cluster(cluster, asked, reading).await,
         Origin::Files(state) => offline(asked, state, reading, &Output::notices()).await,
@@ -131,7 +135,7 @@ mod tests {
 
     use jiff::Timestamp;
     use olm_client::reading::Sources;
-    use olm_plan::preview::{Hop, Install, Key, Wanted, Written};
+    use olm_plan::preview::{Hop, Install, Key, Operation, Written};
     use olm_plan::settings::Settings;
     use olm_plan::suggested::{NAMESPACE, TEMPLATE};
     use rstest::rstest;
@@ -224,14 +228,14 @@ mod tests {
 
     /// What an installation of the package without a cluster comes to.
     fn of_tea(reading: &Reading, is_named: bool) -> Preview {
-        let asked = |namespace: &str| Asked {
+        let asked = |namespace: &str| PreviewRequest {
             namespace: namespace.to_owned(),
             settings: Settings::default(),
             now: Timestamp::UNIX_EPOCH,
-            wanted: Wanted::Install(Install { package: "tea".to_owned(), ..Install::default() }),
+            wanted: Operation::Install(Install { package: "tea".to_owned(), ..Install::default() }),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let home = Home { name: "home", is_named };
+        let home = TargetNamespace { name: "home", is_named };
         let state = Known { is_everything: true, ..Known::default() };
         runtime.block_on(installation(Origin::Files(&state), home, asked, reading)).unwrap()
     }

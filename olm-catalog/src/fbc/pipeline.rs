@@ -33,7 +33,7 @@ pub(super) enum Piece {
 
 /// How much is in memory at a time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct PipelineLimits {
     /// What each document may cost.
     pub(super) budget: Budget,
     /// Most threads that parse.
@@ -49,10 +49,10 @@ type Begun<'a> = (&'a SourceFile, Receiver<Piece>);
 /// that it wants no more.
 pub(super) fn pieces(
     files: &[SourceFile],
-    pace: Pace,
+    limits: PipelineLimits,
     mut visit: impl FnMut(&SourceFile, Piece) -> ControlFlow<()>,
 ) {
-    let threads = available(pace.threads).min(files.len());
+    let threads = available(limits.threads).min(files.len());
     // Beside the file that is visited, so many may have begun.
     let (order, begun) = sync_channel::<Begun<'_>>(threads.saturating_sub(1));
     let jobs = Mutex::new(files.iter());
@@ -61,11 +61,11 @@ pub(super) fn pieces(
         for _ in 0..threads {
             let (order, jobs, stop) = (order.clone(), &jobs, &stop);
             scope.spawn(move || {
-                while let Some((file, sender)) = begin(jobs, &order, pace.ahead) {
+                while let Some((file, sender)) = begin(jobs, &order, limits.ahead) {
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    parse(file, pace.budget, &sender);
+                    parse(file, limits.budget, &sender);
                 }
             });
         }
@@ -127,8 +127,8 @@ mod tests {
 
     const FILES: usize = 40;
 
-    fn pace(threads: usize) -> Pace {
-        Pace { budget: Budget::CATALOG, threads, ahead: 0 }
+    fn limits(threads: usize) -> PipelineLimits {
+        PipelineLimits { budget: Budget::CATALOG, threads, ahead: 0 }
     }
 
     fn written() -> (tempfile::TempDir, Vec<SourceFile>) {
@@ -147,7 +147,7 @@ mod tests {
     fn files_and_documents_come_in_order(#[case] threads: usize) {
         let (_folder, files) = written();
         let mut seen = Vec::new();
-        pieces(&files, pace(threads), |file, piece| {
+        pieces(&files, limits(threads), |file, piece| {
             let what = match piece {
                 Piece::Document(number, Ok(_)) => number.to_string(),
                 Piece::End(_) => "end".to_owned(),
@@ -168,7 +168,7 @@ mod tests {
     fn no_file_is_opened_long_before_it_is_visited() {
         let (_folder, files) = written();
         let (mut read, mut gone) = (0, 0);
-        pieces(&files, pace(1), |_, piece| {
+        pieces(&files, limits(1), |_, piece| {
             match piece {
                 Piece::Closed(_) => gone += 1,
                 Piece::End(_) => read += 1,
@@ -187,7 +187,7 @@ mod tests {
     fn who_wants_no_more_gets_no_more() {
         let (_folder, files) = written();
         let mut count = 0;
-        pieces(&files, pace(4), |_, _| {
+        pieces(&files, limits(4), |_, _| {
             count += 1;
             if count == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

@@ -12,7 +12,7 @@ use super::blob::{Blob, Located, Meta, Origin};
 use super::digest::{SourceDigest, Sources};
 use super::error::{CatalogError, ReadError};
 use super::fields::FieldError;
-use super::pipeline::{Pace, Piece, pieces};
+use super::pipeline::{Piece, PipelineLimits, pieces};
 use super::walk::{SourceFile, files};
 
 /// Why a document is not taken.
@@ -51,8 +51,9 @@ pub(super) fn read_documents(
     let mut sources = Sources::default();
     let mut reader = Reader { limits, visit, blobs: 0, errors: Vec::new(), failure: None };
     let ReadLimits { blob_bytes: bytes, blob_memory: memory, threads, ahead, .. } = *limits;
-    let pace = Pace { budget: Budget { bytes, memory, ..Budget::CATALOG }, threads, ahead };
-    pieces(&found, pace, |file, piece| reader.piece(file, piece, &mut sources));
+    let pipeline =
+        PipelineLimits { budget: Budget { bytes, memory, ..Budget::CATALOG }, threads, ahead };
+    pieces(&found, pipeline, |file, piece| reader.piece(file, piece, &mut sources));
     reader.result()?;
     if files(root, limits).map_err(listing)? != found {
         return Err(listing(ReadError::Changed(root.to_owned())));

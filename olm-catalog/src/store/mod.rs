@@ -48,7 +48,7 @@ pub use connection::StoredCatalog;
 pub use error::{PullError, StoreError};
 pub use key::ContentKey;
 pub use pull::{PullOptions, Pulled, pull};
-pub use recorded::{Held, Recorded};
+pub use recorded::{Recorded, StoredContent};
 pub use shared::confirm;
 
 /// Name of an index in the folder of its content.
@@ -123,7 +123,7 @@ impl CatalogStore {
     ///
     /// # Errors
     /// That cannot be written.
-    pub fn record(&self, catalog: &CatalogKey, content: &Held) -> Result<(), StoreError> {
+    pub fn record(&self, catalog: &CatalogKey, content: &StoredContent) -> Result<(), StoreError> {
         self.records().set(catalog, content)
     }
 
@@ -159,7 +159,7 @@ impl CatalogStore {
     fn add(
         &self,
         catalog: &CatalogKey,
-        held: &Held,
+        held: &StoredContent,
         workspace: Workspace,
     ) -> Result<(), StoreError> {
         let _changing = self.change();

@@ -8,7 +8,7 @@ use olm_types::bundle::CatalogKey;
 use tokio::time::timeout_at;
 
 use super::workspace::Workspace;
-use super::{CatalogStore, Held, PullError};
+use super::{CatalogStore, PullError, StoredContent};
 use crate::fbc::ReadLimits;
 use crate::image::{
     FetchedLayers, ImageError, ImageReference, Keychain, Limits, Place, Registry, RemoteImage,
@@ -31,7 +31,7 @@ pub struct PullOptions {
     pub catalog: CatalogKey,
     /// What is pulled, as it is recorded: image, digest, and folder, if it is not the one that the
     /// image's label names.
-    pub content: Held,
+    pub content: StoredContent,
     /// With which credentials.
     pub keychain: Keychain,
     /// Bounds on the image.

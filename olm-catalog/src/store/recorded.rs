@@ -15,7 +15,7 @@ use super::{ContentKey, StoreError};
 
 /// A content, and what it was pulled for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct StoredContent {
     /// The image as the CatalogSource names it.
     pub image: String,
     /// The digest that it had.
@@ -28,9 +28,9 @@ pub struct Held {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
     /// What it has.
-    pub current: Held,
+    pub current: StoredContent,
     /// What it had before.
-    pub previous: Option<Held>,
+    pub previous: Option<StoredContent>,
 }
 
 /// The same as a file has it.
@@ -45,7 +45,7 @@ struct Record {
 /// The records of all CatalogSources, a file for each.
 pub(super) struct Records(PathBuf);
 
-impl Held {
+impl StoredContent {
     /// Its key in a store.
     pub fn key(&self) -> ContentKey {
         ContentKey::of(&self.digest, self.folder.as_deref())
@@ -70,7 +70,11 @@ impl Records {
         (of == *catalog).then_some(recorded)
     }
 
-    pub(super) fn set(&self, catalog: &CatalogKey, current: &Held) -> Result<(), StoreError> {
+    pub(super) fn set(
+        &self,
+        catalog: &CatalogKey,
+        current: &StoredContent,
+    ) -> Result<(), StoreError> {
         let before = self.get(catalog);
         if before.as_ref().is_some_and(|before| before.current == *current) {
             return Ok(());

@@ -2,7 +2,7 @@
 //!
 //! It is for whoever may pull it, and for no other one: a CatalogSource may name any digest, and any registry.
 
-use super::{Held, PullError};
+use super::{PullError, StoredContent};
 use crate::image::{ImageReference, Keychain, Limits, Registry, RemoteImage};
 
 /// Has the registry that the image names give out its manifest, with these credentials. That a registry says that it
@@ -12,7 +12,7 @@ use crate::image::{ImageReference, Keychain, Limits, Registry, RemoteImage};
 /// It does not, or what it gives out has another digest.
 pub async fn confirm(
     registry: &Registry,
-    content: &Held,
+    content: &StoredContent,
     keychain: &Keychain,
 ) -> Result<(), PullError> {
     let image: ImageReference = content.image.parse()?;
@@ -27,7 +27,7 @@ mod tests {
 
     use super::super::Recorded;
     use super::*;
-    use crate::image::tests::made::{Made, REPOSITORY, changed, files, path};
+    use crate::image::tests::made::{REPOSITORY, TestImage, changed, files, path};
     use crate::image::tests::stub::{answer, serve};
 
     /// A registry that has the image, ones that only say so, and one that gives it to others.
@@ -42,7 +42,7 @@ mod tests {
         #[case] registry: &str,
         #[case] expected: Option<&str>,
     ) {
-        let made = Made::catalog().layer(files(&[("configs/catalog.json", b"{}")]));
+        let made = TestImage::catalog().layer(files(&[("configs/catalog.json", b"{}")]));
         let (digest, answers) = made.answers();
         let at = path(&digest);
         let claim = format!("Docker-Content-Digest: {digest}\r\n");
@@ -56,7 +56,7 @@ mod tests {
         };
         let address = serve(|_| answers.clone()).await;
         let image = format!("{address}/{REPOSITORY}:v1");
-        let held = Held { image, digest, folder: None };
+        let held = StoredContent { image, digest, folder: None };
         let asked = Registry::new([]).unwrap();
         let confirmed = confirm(&asked, &held, &Keychain::default()).await;
         assert_eq!(confirmed.err().map(|error| error.reason()), expected);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn content_that_a_catalog_has_or_had_is_its_own() {
-        let held = |digest: &str, folder: Option<&str>| Held {
+        let held = |digest: &str, folder: Option<&str>| StoredContent {
             image: "a:v1".to_owned(),
             digest: digest.to_owned(),
             folder: folder.map(str::to_owned),

@@ -11,7 +11,9 @@ use tempfile::TempDir;
 use super::*;
 use crate::connection::CatalogConnection;
 use crate::fbc::ReadLimits;
-use crate::image::tests::made::{Made, REPOSITORY, blob, changed, files, links, long_names, path};
+use crate::image::tests::made::{
+    REPOSITORY, TestImage, blob, changed, files, links, long_names, path,
+};
 use crate::image::tests::stub::{StubResponse, StubResponses, answer, serve};
 use crate::image::{Keychain, Limits, Registry};
 
@@ -31,8 +33,8 @@ fn catalog(package: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-fn good(package: &str) -> Made {
-    Made::catalog().gzip(&files(&[
+fn good(package: &str) -> TestImage {
+    TestImage::catalog().gzip(&files(&[
         ("bin/server", &[7; 5_000]),
         (&format!("configs/{package}/catalog.json"), &catalog(package)),
     ]))
@@ -68,7 +70,7 @@ impl Bench {
         CatalogStore::open(self.folder.path(), self.space).unwrap()
     }
 
-    async fn pull(&self, made: &Made) -> Result<Pulled, PullError> {
+    async fn pull(&self, made: &TestImage) -> Result<Pulled, PullError> {
         let (digest, answers) = made.answers();
         self.pull_from(answers, &digest).await
     }
@@ -79,7 +81,7 @@ impl Bench {
         let folder = self.catalog_dir.map(str::to_owned);
         let options = PullOptions {
             catalog: key(),
-            content: Held { image, digest: digest.to_owned(), folder },
+            content: StoredContent { image, digest: digest.to_owned(), folder },
             keychain: Keychain::default(),
             limits: self.limits,
             read: ReadLimits::BESIDE,
@@ -89,7 +91,7 @@ impl Bench {
     }
 
     /// What is recorded of the catalog.
-    fn current(&self) -> Held {
+    fn current(&self) -> StoredContent {
         self.store().recorded(&key()).unwrap().current
     }
 
@@ -139,7 +141,7 @@ async fn an_image_becomes_content_and_nothing_else_is_left() {
 #[tokio::test]
 async fn links_are_followed_inside_the_image() {
     let content = catalog("kettle");
-    let made = Made::catalog()
+    let made = TestImage::catalog()
         .layer(files(&[("srv/data.json", &content), ("srv/cat/.keep", b"")]))
         .layer(links(&[("srv/cat/catalog.json", "../data.json"), ("configs", "/srv/cat")]));
     let pulled = Bench::default().pull(&made).await.unwrap();
@@ -148,7 +150,7 @@ async fn links_are_followed_inside_the_image() {
 
 #[tokio::test]
 async fn upper_layers_change_lower_ones_and_a_spec_may_name_the_folder() {
-    let made = Made::default()
+    let made = TestImage::default()
         .gzip(&files(&[("other/a.json", &catalog("kettle")), ("other/b.json", &catalog("pan"))]))
         .layer(files(&[("other/.wh.a.json", b"")]));
     let bench = Bench { catalog_dir: Some("/other"), ..Bench::default() };
@@ -164,9 +166,9 @@ async fn zstd_frames_are_read_one_after_the_other() {
     for part in tar.chunks(1_000) {
         packed.extend(frame(part));
     }
-    let made = Made::catalog().zstd(packed);
+    let made = TestImage::catalog().zstd(packed);
     assert_eq!(packages(&Bench::default().pull(&made).await.unwrap().index), ["kettle"]);
-    let cut = Made::catalog().zstd(frame(&tar)[..2_000].to_vec());
+    let cut = TestImage::catalog().zstd(frame(&tar)[..2_000].to_vec());
     let error = Bench::default().pull(&cut).await.unwrap_err();
     assert_eq!(error.reason(), "ImageInvalid", "{error}");
 }
@@ -188,7 +190,7 @@ fn frame(content: &[u8]) -> Vec<u8> {
 async fn a_large_window_is_refused() {
     // Exponent 17: two to the power of 27.
     let packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 17 << 3, 1, 0, 0];
-    let error = Bench::default().pull(&Made::catalog().zstd(packed)).await.unwrap_err();
+    let error = Bench::default().pull(&TestImage::catalog().zstd(packed)).await.unwrap_err();
     assert_eq!(error.reason(), "ImageInvalid", "{error}");
 }
 
@@ -218,7 +220,7 @@ fn the_limits_of_the_shipped_operator() {
 #[case::depth(Limits { depth: 2, ..Limits::CATALOG }, good("kettle"), "is too deep")]
 #[case::growing(Limits::CATALOG, growing(), "leads too deep")]
 #[tokio::test]
-async fn hostile_images(#[case] limits: Limits, #[case] made: Made, #[case] expected: &str) {
+async fn hostile_images(#[case] limits: Limits, #[case] made: TestImage, #[case] expected: &str) {
     let bench = Bench { limits, ..Bench::default() };
     let error = bench.pull(&made).await.unwrap_err();
     assert!(error.to_string().contains(expected), "{error}");
@@ -226,7 +228,7 @@ async fn hostile_images(#[case] limits: Limits, #[case] made: Made, #[case] expe
 }
 
 /// Each link leads to what the one before leads to, and ten folders further down.
-fn growing() -> Made {
+fn growing() -> TestImage {
     let deep = "a/b/c/d/e/f/g/h/i/j";
     let targets: Vec<_> = (0..9)
         .map(|number| match number {
@@ -237,16 +239,16 @@ fn growing() -> Made {
     let layers = (0..9).map(|number| links(&[(&format!("l{number}"), &targets[number])]));
     let within = (0..9).map(|number| files(&[(&format!("l{number}/{deep}/x"), b"x")]));
     let all = layers.zip(within).flat_map(|(link, file)| [link, file]);
-    all.fold(good("kettle"), Made::layer)
+    all.fold(good("kettle"), TestImage::layer)
 }
 
 #[rstest]
-#[case::no_label(Made::default(), "NotFileBased", "lacks the label")]
-#[case::no_folder(Made::catalog().layer(files(&[])), "CatalogInvalid", "is not there")]
-#[case::no_catalog(Made::catalog().layer(files(&[("configs/a.json", b"{")])), "CatalogInvalid", "not valid")]
-#[case::no_archive(Made::catalog().layer(vec![7; 2_000]), "ImageInvalid", "no tar archive")]
+#[case::no_label(TestImage::default(), "NotFileBased", "lacks the label")]
+#[case::no_folder(TestImage::catalog().layer(files(&[])), "CatalogInvalid", "is not there")]
+#[case::no_catalog(TestImage::catalog().layer(files(&[("configs/a.json", b"{")])), "CatalogInvalid", "not valid")]
+#[case::no_archive(TestImage::catalog().layer(vec![7; 2_000]), "ImageInvalid", "no tar archive")]
 #[tokio::test]
-async fn what_is_no_catalog(#[case] made: Made, #[case] reason: &str, #[case] expected: &str) {
+async fn what_is_no_catalog(#[case] made: TestImage, #[case] reason: &str, #[case] expected: &str) {
     let bench = Bench::default();
     let error = bench.pull(&made).await.unwrap_err();
     assert_eq!(error.reason(), reason, "{error}");
@@ -266,7 +268,7 @@ async fn what_is_no_catalog(#[case] made: Made, #[case] reason: &str, #[case] ex
 #[tokio::test]
 async fn faults_of_the_registry(#[case] fault: &str, #[case] reason: &str) {
     let tar = files(&[("configs/catalog.json", &catalog("kettle"))]);
-    let made = Made::catalog().layer(tar.clone());
+    let made = TestImage::catalog().layer(tar.clone());
     let (digest, answers) = made.answers();
     let (other, at) = ([&tar[1..], &[1]].concat(), blob(&tar));
     let manifest = answer("200 OK", "", "{\"schemaVersion\": 2, \"layers\": []}");
@@ -343,15 +345,15 @@ async fn current_and_previous_content_stay_and_the_rest_goes() {
 fn another_name_of_the_same_content_is_no_other_content() {
     let bench = Bench::default();
     let store = bench.store();
-    let first = Held { image: "a:v1".to_owned(), digest: "d".to_owned(), folder: None };
-    let second = Held { digest: "e".to_owned(), ..first.clone() };
-    let renamed = Held { image: "mirror/a:v1".to_owned(), ..second.clone() };
+    let first = StoredContent { image: "a:v1".to_owned(), digest: "d".to_owned(), folder: None };
+    let second = StoredContent { digest: "e".to_owned(), ..first.clone() };
+    let renamed = StoredContent { image: "mirror/a:v1".to_owned(), ..second.clone() };
     for held in [&first, &second, &renamed] {
         store.record(&key(), held).unwrap();
     }
     let expected = Recorded { current: renamed, previous: Some(first.clone()) };
     assert_eq!(store.recorded(&key()), Some(expected));
-    assert_ne!(first.key(), Held { folder: Some("f".to_owned()), ..first.clone() }.key());
+    assert_ne!(first.key(), StoredContent { folder: Some("f".to_owned()), ..first.clone() }.key());
 }
 
 #[tokio::test]
@@ -393,7 +395,6 @@ async fn a_catalog_answers_like_a_server_of_it() {
     assert_eq!(bundle.bundle_path, "quay.io/a/kettle:v1");
     let error = catalog.bundle("kettle", "stable", "other").await.unwrap_err().to_string();
     assert!(error.starts_with("rpc error: code = Unknown desc = package \"kettle\""), "{error}");
-    let index = bench.store().index(&bench.current().key()).unwrap().unwrap();
-    catalog.show(Arc::new(index), None);
+    catalog.show(Arc::new(bench.store().index(&bench.current().key()).unwrap().unwrap()), None);
     assert_eq!(status.borrow().generation, 2, "what was loaded is stale");
 }

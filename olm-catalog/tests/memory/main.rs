@@ -6,7 +6,7 @@
 
 use olm_catalog::fbc::ReadLimits;
 use olm_catalog::image::{Keychain, Limits, Registry};
-use olm_catalog::store::{CatalogStore, Held, PullOptions, pull};
+use olm_catalog::store::{CatalogStore, PullOptions, StoredContent, pull};
 use olm_testkit::not_run::not_run;
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::oci::{self, CONFIGS, Image};
@@ -53,14 +53,14 @@ async fn layers_and_catalogs_pass_through_little_memory() {
 }
 
 /// An image of which neither the layers nor the catalog fit into that.
-async fn pushed(server: &ImageRegistry) -> Held {
+async fn pushed(server: &ImageRegistry) -> StoredContent {
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let program: Vec<u8> = (0..PROGRAM / 8).flat_map(|_| noise.word().to_le_bytes()).collect();
     let image = Image::builder().file("/bin/program", program, 0o755).layer();
     let image = image.file("/configs/catalog.json", catalog(&mut noise), 0o644);
     let image = image.label(CONFIGS, "/configs").build().unwrap();
     let pushed = oci::push(&image, server.address(), "a/kettle", "v1").await.unwrap();
-    Held { image: pushed.reference, digest: pushed.digest, folder: None }
+    StoredContent { image: pushed.reference, digest: pushed.digest, folder: None }
 }
 
 /// A small catalog, and large objects beside it that are served and not looked into.

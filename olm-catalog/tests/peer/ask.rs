@@ -20,12 +20,12 @@ pub type Api = (String, String, String);
 
 /// A client of one server.
 #[derive(Clone)]
-pub struct Asking {
+pub struct RegistryClients {
     registry: RegistryClient<Channel>,
     experimental: ExperimentalRegistryClient<Channel>,
 }
 
-impl Asking {
+impl RegistryClients {
     pub async fn connect(address: SocketAddr) -> Self {
         let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
         let channel = endpoint.connect().await.unwrap();

@@ -12,18 +12,19 @@ use std::net::SocketAddr;
 use olm_catalog::registry::proto;
 use serde_json::Value;
 
-use super::ask::{Api, Asking, CallResult};
+use super::ask::{Api, CallResult, RegistryClients};
 
 /// Two servers, and how many answers were the same.
 struct Pair {
-    ours: Asking,
-    theirs: Asking,
+    ours: RegistryClients,
+    theirs: RegistryClients,
     compared: usize,
 }
 
 /// Asks both servers with every call; panics at the first difference.
 pub async fn all(ours: SocketAddr, theirs: SocketAddr) -> usize {
-    let (ours, theirs) = (Asking::connect(ours).await, Asking::connect(theirs).await);
+    let (ours, theirs) =
+        (RegistryClients::connect(ours).await, RegistryClients::connect(theirs).await);
     let mut pair = Pair { ours, theirs, compared: 0 };
     let bundles = pair.listings().await;
     pair.packages(&bundles).await;

@@ -28,7 +28,7 @@ pub use create::{Created, create};
 pub use custom::{crd_of, example_kinds, examples, make, read_object};
 pub use remove::{Operands, Removal, check_operands, delete, deleted_csvs, gone, remove, report};
 pub use shown::{difference, without_digest};
-pub use upgrade::{Looked, approve, follow_channel};
+pub use upgrade::{ReviewedPlan, approve, follow_channel};
 pub use verdict::{expected, needs_approval, verdict};
 
 /// How often the cluster is looked at while something is waited for.

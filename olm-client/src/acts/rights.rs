@@ -64,14 +64,14 @@ impl Action {
 }
 
 /// What a user may do in a namespace.
-pub struct May<'a> {
+pub struct NamespaceRights<'a> {
     cluster: &'a Cluster,
     namespace: String,
     rules: Vec<ResourceRule>,
     is_complete: bool,
 }
 
-impl<'a> May<'a> {
+impl<'a> NamespaceRights<'a> {
     /// Asks the API server. What it does not list is asked for when it is needed.
     pub async fn read(cluster: &'a Cluster, namespace: &str) -> Self {
         let spec = SelfSubjectRulesReviewSpec { namespace: Some(namespace.to_owned()) };

@@ -11,7 +11,7 @@ use crate::cluster::Cluster;
 
 /// An InstallPlan as it was looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Looked<'a> {
+pub struct ReviewedPlan<'a> {
     /// Its namespace.
     pub namespace: &'a str,
     /// Its name.
@@ -24,8 +24,8 @@ pub struct Looked<'a> {
 ///
 /// # Errors
 /// The API server refuses it, or does not answer.
-pub async fn approve(cluster: &Cluster, plan: Looked<'_>, how: Writing<'_>) -> Result<bool> {
-    let Looked { namespace, name, resource_version } = plan;
+pub async fn approve(cluster: &Cluster, plan: ReviewedPlan<'_>, how: Writing<'_>) -> Result<bool> {
+    let ReviewedPlan { namespace, name, resource_version } = plan;
     let patch = Patch::Merge(json!({
         "metadata": {"resourceVersion": resource_version},
         "spec": {"approved": true},

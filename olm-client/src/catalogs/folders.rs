@@ -18,7 +18,7 @@ const BYTES: u64 = 512 << 20;
 
 /// Folders that were read. Clones share them.
 #[derive(Clone, Default)]
-pub struct Folders(Arc<Mutex<Vec<Kept>>>);
+pub struct Folders(Arc<Mutex<Vec<CachedFolder>>>);
 
 /// The catalog of a folder.
 #[derive(Clone)]
@@ -30,7 +30,7 @@ pub(super) struct Folder {
 }
 
 /// A folder, with what its files were when it was read. The one that was used last is at the end.
-struct Kept {
+struct CachedFolder {
     path: PathBuf,
     key: CatalogKey,
     stamp: SourceStamp,
@@ -57,7 +57,7 @@ impl Folders {
         };
         if let Some(stamp) = stamp {
             let (path, key) = (path.to_owned(), key.clone());
-            kept.push(Kept { path, key, stamp, folder: folder.clone() });
+            kept.push(CachedFolder { path, key, stamp, folder: folder.clone() });
             thin_out(&mut kept, BYTES);
         }
         Ok(folder)
@@ -72,10 +72,10 @@ impl Folder {
 }
 
 /// Drops what was not used for longest, beyond so many bytes; a folder that has more takes the place of no other.
-fn thin_out(kept: &mut Vec<Kept>, most: u64) {
+fn thin_out(kept: &mut Vec<CachedFolder>, most: u64) {
     kept.retain(|one| one.stamp.bytes() <= most);
     let mut bytes: u64 = 0;
-    let fits = |one: &&Kept| {
+    let fits = |one: &&CachedFolder| {
         bytes = bytes.saturating_add(one.stamp.bytes());
         bytes <= most
     };

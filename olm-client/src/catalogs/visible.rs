@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use olm_lifecycle::subscription::resolution::Namespace;
 use olm_plan::observed::{name, namespace};
-use olm_plan::preview::{Asked, Known};
+use olm_plan::preview::{Known, PreviewRequest};
 use olm_plan::settings::Settings;
 use olm_types::api::{CatalogSource, OperatorGroup};
 use olm_types::bundle::CatalogKey;
@@ -23,7 +23,7 @@ pub struct Visible {
 
 impl Visible {
     /// As the objects of a preview say.
-    pub fn of(known: &Known, asked: &Asked) -> Self {
+    pub fn of(known: &Known, asked: &PreviewRequest) -> Self {
         Self::in_state(known, &asked.namespace, &asked.settings)
     }
 

@@ -59,7 +59,7 @@ struct Ready {
 
 /// A bundle as it is kept.
 #[derive(Deserialize, Serialize)]
-struct Kept {
+struct StoredBundle {
     name: String,
     csv: String,
     objects: Vec<String>,
@@ -156,13 +156,13 @@ fn unpacked(tree: &Tree, image: &str) -> Result<UnpackedBundle> {
 }
 
 fn read(bytes: &[u8]) -> Option<UnpackedBundle> {
-    let Kept { name, csv, objects } = json_as(bytes, &Budget::BUNDLE).ok()?;
+    let StoredBundle { name, csv, objects } = json_as(bytes, &Budget::BUNDLE).ok()?;
     Some(UnpackedBundle { csv_name: name, csv_json: csv, objects })
 }
 
 fn kept_form(bundle: &UnpackedBundle) -> Option<Vec<u8>> {
     let UnpackedBundle { csv_name, csv_json, objects } = bundle.clone();
-    serde_json::to_vec(&Kept { name: csv_name, csv: csv_json, objects }).ok()
+    serde_json::to_vec(&StoredBundle { name: csv_name, csv: csv_json, objects }).ok()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::Api;
 use olm_plan::Observed;
-use olm_plan::doctor::Wanted;
+use olm_plan::doctor::PackageReads;
 use olm_types::api::InstallPlan;
 use olm_types::labels::OWNER_KIND;
 
@@ -17,7 +17,7 @@ use crate::cluster::slim_metadata;
 
 impl Reading<'_> {
     /// Adds them, several namespaces at a time. What cannot be read is noted.
-    pub(super) async fn details(&self, wanted: &Wanted, observed: &mut Observed) {
+    pub(super) async fn details(&self, wanted: &PackageReads, observed: &mut Observed) {
         let read = stream::iter(&wanted.plans).map(|home| self.plans(home));
         let mut read = read.buffered(AT_ONCE);
         while let Some(found) = read.next().await {

@@ -9,7 +9,7 @@ use kube::api::Api;
 use olm_effect::Resource;
 use olm_plan::Observed;
 use olm_plan::doctor::servers;
-use olm_plan::observed::{Held, name, namespace};
+use olm_plan::observed::{HeldResource, name, namespace};
 use serde_json::{Value, json};
 
 use super::Reading;
@@ -56,7 +56,7 @@ impl Reading<'_> {
         let read = self.cluster.metadata(&api, None).await;
         let objects = self.noted(read, "custom resources", observed);
         let held = objects.iter().filter(|object| object.deletion_timestamp.is_some());
-        let held = held.map(|object| Held {
+        let held = held.map(|object| HeldResource {
             crd: name(&crd.metadata).to_owned(),
             kind: names.kind.clone(),
             namespace: namespace(object).to_owned(),

@@ -5,7 +5,7 @@ use futures::stream::{self, StreamExt};
 use kube::api::{Api, ListParams};
 use kube::core::Request;
 use olm_plan::Observed;
-use olm_plan::doctor::{Asked, Wanted, packages_api_away};
+use olm_plan::doctor::{PackageLookup, PackageReads, packages_api_away};
 use olm_plan::observed::VisiblePackage;
 use olm_types::api::PackageManifest;
 use serde_json::Value;
@@ -27,7 +27,7 @@ const CATALOG_NAMESPACE: &str = "catalog-namespace";
 
 impl Reading<'_> {
     /// Adds them, as long as the packages API answers: what cannot be read is noted.
-    pub(super) async fn packages(&self, wanted: &Wanted, observed: &mut Observed) {
+    pub(super) async fn packages(&self, wanted: &PackageReads, observed: &mut Observed) {
         if let Some(why) = packages_api_away(observed) {
             observed.unread.insert(PACKAGES, why);
             return;
@@ -58,7 +58,7 @@ impl Reading<'_> {
         }
     }
 
-    async fn package(&self, asked: &Asked) -> Result<Vec<PackageManifest>> {
+    async fn package(&self, asked: &PackageLookup) -> Result<Vec<PackageManifest>> {
         let labels =
             format!("{CATALOG}={},{CATALOG_NAMESPACE}={}", asked.catalog, asked.catalog_namespace);
         let fields = format!("metadata.name={}", asked.package);

@@ -11,7 +11,7 @@ use olm_types::api::Subscription;
 
 pub use operands::{Operand, operands};
 pub use reasons::{Reasons, in_cluster as reasons, offline as reasons_offline};
-pub use timeline::{Happened, timeline};
+pub use timeline::{TimelineEvent, timeline};
 
 /// The one Subscription of that name, or for the package of that name.
 ///

@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::{Context, Result, bail};
 use olm_plan::settings::Settings;
-use olm_plan::why::{Question, Why, why};
+use olm_plan::why::{Why, WhyInputs, why};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
 
 use crate::catalogs::{Access, Catalogs, Folders, Visible};
@@ -98,7 +98,7 @@ fn answer(
     read: &Read,
     catalogs: Catalogs,
 ) -> Result<Reasons> {
-    let found = why(&Question {
+    let found = why(&WhyInputs {
         namespace: home,
         operator,
         subscriptions: &read.subscriptions,

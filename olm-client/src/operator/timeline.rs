@@ -10,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::Api;
 use olm_plan::Observed;
 use olm_plan::observed::namespace;
-use olm_plan::timeline::{Concerned, concerned};
+use olm_plan::timeline::{EventSubject, concerned};
 use olm_types::api::Subscription;
 use olm_types::labels::BUNDLE_UNPACK_REF;
 use serde::Serialize;
@@ -21,7 +21,7 @@ use crate::cluster::{Cluster, TimedOut, cause};
 /// An event of one of the objects.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Happened {
+pub struct TimelineEvent {
     /// When it was seen last, RFC 3339.
     pub last_seen: Option<String>,
     /// KIND/NAME.
@@ -44,7 +44,7 @@ pub async fn timeline(
     cluster: &Cluster,
     observed: &Observed,
     subscription: &Subscription,
-) -> Result<Vec<Happened>> {
+) -> Result<Vec<TimelineEvent>> {
     let home = namespace(&subscription.metadata);
     let source = Some(subscription.spec.source_namespace.as_str());
     let source = source.filter(|name| !name.is_empty()).unwrap_or(home);
@@ -60,7 +60,7 @@ pub async fn timeline(
         events.extend(noted(cluster, found, &format!("events of namespace {source}"))?);
     }
     let concerns = events.into_iter().filter(|event| objects.contains(&object_of(event)));
-    let mut entries: Vec<Happened> = concerns.map(Happened::from).collect();
+    let mut entries: Vec<TimelineEvent> = concerns.map(TimelineEvent::from).collect();
     entries.sort();
     Ok(entries)
 }
@@ -89,17 +89,17 @@ fn noted<T>(cluster: &Cluster, read: Result<Vec<T>>, what: &str) -> Result<Vec<T
     }
 }
 
-fn object_of(event: &Event) -> Concerned {
+fn object_of(event: &Event) -> EventSubject {
     let object = &event.involved_object;
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    Concerned {
+    EventSubject {
         namespace: text(&object.namespace),
         kind: text(&object.kind),
         name: text(&object.name),
     }
 }
 
-impl From<Event> for Happened {
+impl From<Event> for TimelineEvent {
     fn from(event: Event) -> Self {
         let object = object_of(&event);
         let micro = event.event_time.as_ref().map(|time| time.0);

@@ -20,7 +20,7 @@ use crate::notices::Notices;
 use crate::reading::Reading;
 
 pub use icon::{Icon, icon};
-pub use upgrades::{Asking, Upgrades, in_cluster as upgrades, offline as upgrades_offline};
+pub use upgrades::{GraphRequest, Upgrades, in_cluster as upgrades, offline as upgrades_offline};
 
 /// A bundle of a package; what is not named is the default.
 #[derive(Clone, Copy, Debug, Default)]

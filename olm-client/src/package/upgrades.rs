@@ -1,7 +1,7 @@
 //! The upgrade graph of a package, with what is installed of it.
 
 use anyhow::{Result, bail};
-use olm_plan::graph::{Graph, Here, graph};
+use olm_plan::graph::{Graph, InstalledVersion, graph};
 use olm_plan::observed::name;
 use olm_plan::preview::Known;
 use olm_types::api::{ClusterServiceVersion, Subscription};
@@ -16,7 +16,7 @@ use crate::reading::Sources;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asking<'a> {
+pub struct GraphRequest<'a> {
     /// The package.
     pub package: &'a str,
     /// Only this channel.
@@ -42,7 +42,7 @@ pub struct Upgrades {
 /// No catalog has the package or the channel, several have the package, or time runs out.
 pub async fn in_cluster(
     cluster: &Cluster,
-    asked: Asking<'_>,
+    asked: GraphRequest<'_>,
     sources: &Sources,
 ) -> Result<Upgrades> {
     let settings = cluster.settings(sources.olm_namespace.as_deref()).await?;
@@ -75,7 +75,7 @@ pub async fn in_cluster(
 /// As [`in_cluster`].
 pub async fn offline(
     namespace: Option<&str>,
-    asked: Asking<'_>,
+    asked: GraphRequest<'_>,
     sources: &Sources,
     notices: &Notices,
 ) -> Result<Upgrades> {
@@ -86,7 +86,7 @@ pub async fn offline(
 }
 
 /// The catalog that is looked at: as the flag says, or as the Subscription does.
-fn source(asked: Asking<'_>, subscription: Option<&Subscription>) -> Option<String> {
+fn source(asked: GraphRequest<'_>, subscription: Option<&Subscription>) -> Option<String> {
     asked.source.map(str::to_owned).or_else(|| {
         let spec = &subscription?.spec;
         Some(format!("{}/{}", spec.source_namespace, spec.source))
@@ -113,7 +113,12 @@ fn add(
     Ok(())
 }
 
-fn read(asked: Asking<'_>, catalogs: &Catalogs, known: &Known, home: &str) -> Result<Upgrades> {
+fn read(
+    asked: GraphRequest<'_>,
+    catalogs: &Catalogs,
+    known: &Known,
+    home: &str,
+) -> Result<Upgrades> {
     let subscriptions: Vec<Subscription> = known.typed(Subscription::KIND);
     let subscription = subscriptions.iter().find(|one| {
         one.spec.name == asked.package && one.metadata.namespace.as_deref() == Some(home)
@@ -170,14 +175,17 @@ fn the_only(catalogs: &Catalogs, package: &str, wanted: Option<&str>) -> Result<
 }
 
 /// What a Subscription has installed.
-fn installed(subscription: &Subscription, csvs: &[ClusterServiceVersion]) -> Option<Here> {
+fn installed(
+    subscription: &Subscription,
+    csvs: &[ClusterServiceVersion],
+) -> Option<InstalledVersion> {
     let csv = subscription.status.as_ref()?.installed_csv.clone()?;
     let home = &subscription.metadata.namespace;
     let object =
         csvs.iter().find(|one| name(&one.metadata) == csv && one.metadata.namespace == *home);
     let version = object.and_then(|one| one.spec.version.as_deref());
     let version = version.and_then(|text| Version::parse_tolerant(text).ok());
-    Some(Here { csv, version, channel: subscription.spec.channel.clone() })
+    Some(InstalledVersion { csv, version, channel: subscription.spec.channel.clone() })
 }
 
 /// A version as if it were installed.
@@ -185,12 +193,12 @@ fn as_if(
     version: &str,
     entries: &[std::sync::Arc<olm_types::bundle::Entry>],
     subscription: Option<&Subscription>,
-) -> Here {
+) -> InstalledVersion {
     let is_it = |text: Option<String>| text.as_deref() == Some(version);
     let entry = entries.iter().find(|entry| {
         *entry.name == *version || is_it(entry.version.as_ref().map(ToString::to_string))
     });
-    Here {
+    InstalledVersion {
         csv: entry.map_or_else(|| version.to_owned(), |entry| entry.name.to_string()),
         version: match entry {
             Some(entry) => entry.version.clone(),
@@ -204,27 +212,10 @@ fn as_if(
 mod tests {
     use std::sync::Arc;
 
-    use olm_types::bundle::{BundleContent, Deprecations, Entry};
+    use olm_types::bundle::Entry;
     use serde_json::{from_value, json};
 
     use super::*;
-
-    fn entry(channel: &str, version: &str, replaces: Option<&str>, skips: &[&str]) -> Arc<Entry> {
-        Arc::new(Entry {
-            name: format!("a.v{version}").into(),
-            package: "a".into(),
-            channel: channel.into(),
-            catalog: CatalogKey::new("olm", "c"),
-            version: format!("{version}.0.0").parse().ok(),
-            replaces: replaces.map(|old| format!("a.v{old}").into()),
-            skips: skips.iter().map(|old| format!("a.v{old}").into()).collect(),
-            skip_range: None,
-            in_default_channel: channel == "stable",
-            properties: Vec::new().into(),
-            content: BundleContent::Inline,
-            deprecations: Deprecations::default(),
-        })
-    }
 
     #[test]
     fn what_is_installed_is_what_the_subscription_says() {
@@ -241,7 +232,11 @@ mod tests {
         let found = installed(&subscription, &[csv("m"), csv("n")]).unwrap();
         assert_eq!(found.version.map(|version| version.to_string()).as_deref(), Some("1.0.0"));
         assert_eq!(installed(&subscription, &[]).unwrap().version, None);
-        let as_if = as_if("2.0.0", &[entry("stable", "2", None, &[])], Some(&subscription));
+        let newer = Entry {
+            version: "2.0.0".parse().ok(),
+            ..Entry::new(CatalogKey::new("olm", "c"), "a", "stable", "a.v2")
+        };
+        let as_if = as_if("2.0.0", &[Arc::new(newer)], Some(&subscription));
         assert_eq!((&*as_if.csv, as_if.channel.as_deref()), ("a.v2", Some("stable")));
     }
 }

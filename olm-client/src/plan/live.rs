@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use futures::stream::{self, StreamExt};
 use kube::api::DynamicObject;
 use olm_effect::{Resource, Target};
-use olm_plan::preview::{Asked, Key, Known, Need};
+use olm_plan::preview::{Key, Known, PreviewRequest, ReadRequest};
 use olm_types::labels::{COPIED_FROM, OWNER};
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// A reader that has read nothing yet.
-    pub fn new(cluster: &'a Cluster, asked: &Asked) -> Self {
+    pub fn new(cluster: &'a Cluster, asked: &PreviewRequest) -> Self {
         let (home, global) = (asked.namespace.clone(), asked.settings.global_namespace.clone());
         Self { cluster, home, global, unread: Vec::new() }
     }
@@ -226,15 +226,15 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Time runs out.
-    pub async fn read(&mut self, need: Need, known: &mut Known) -> Result<()> {
+    pub async fn read(&mut self, need: ReadRequest, known: &mut Known) -> Result<()> {
         match need {
-            Need::Object(target) => self.object(&target, known).await,
-            Need::Kind(kind) => {
+            ReadRequest::Object(target) => self.object(&target, known).await,
+            ReadRequest::Kind(kind) => {
                 let served = self.cluster.served(&kind).await?;
                 known.kinds.insert(kind, served);
                 Ok(())
             }
-            Need::Objects(resource) => {
+            ReadRequest::Objects(resource) => {
                 let place = (resource.group.clone(), resource.kind.clone());
                 let found = self.list_in_any_version(&resource).await;
                 match found {
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
                 }
                 Ok(())
             }
-            Need::Bundle(_) => Ok(()),
+            ReadRequest::Bundle(_) => Ok(()),
         }
     }
 

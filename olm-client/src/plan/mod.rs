@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
-use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
+use olm_plan::preview::{self, Known, Outcome, Preview, PreviewRequest, ReadRequest};
 use olm_types::document::{self, Budget, Meter};
 use serde_json::Value;
 
@@ -24,7 +24,11 @@ const MOST_ROUNDS: usize = 400;
 ///
 /// # Errors
 /// There is nothing to preview, or what it needs cannot be read.
-pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> Result<Preview> {
+pub async fn on_cluster(
+    cluster: &Cluster,
+    asked: &PreviewRequest,
+    reading: &Reading,
+) -> Result<Preview> {
     let mut reader = live::Reader::new(cluster, asked);
     let reading_objects = format!("reading the objects around namespace {}", asked.namespace);
     let mut known = cluster.notices.slow(&reading_objects, reader.begin()).await?;
@@ -51,7 +55,7 @@ pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> 
 /// # Errors
 /// A catalog cannot be read, or there is nothing to preview.
 pub async fn offline(
-    asked: &Asked,
+    asked: &PreviewRequest,
     state: &Known,
     reading: &Reading,
     notices: &Notices,
@@ -99,7 +103,7 @@ pub fn read_state(files: &[PathBuf]) -> Result<Known> {
 
 /// Reads what the preview needs until it is complete.
 async fn finished(
-    asked: &Asked,
+    asked: &PreviewRequest,
     known: &mut Known,
     contents: &Contents<'_>,
     mut reader: Option<&mut live::Reader<'_>>,
@@ -119,8 +123,8 @@ async fn finished(
         let mut targets = Vec::new();
         for need in needs {
             match (need, &mut reader) {
-                (Need::Object(target), Some(_)) => targets.push(target),
-                (Need::Bundle(entry), _) => {
+                (ReadRequest::Object(target), Some(_)) => targets.push(target),
+                (ReadRequest::Bundle(entry), _) => {
                     let content = contents.read(&entry, known).await;
                     known.bundles.insert(preview::bundle_key(&entry), content);
                 }

@@ -37,7 +37,7 @@ const FULL: &str = "not live: too many open pages\n";
 
 /// What an address says about a page.
 #[derive(Deserialize)]
-struct Asked {
+struct LiveQuery {
     page: String,
     namespace: String,
     /// What was there when the page was read, where that is known.
@@ -59,7 +59,7 @@ pub(crate) fn address(page: Page, namespace: &str, seen: Option<u64>) -> Option<
 async fn answer(
     State(live): State<Live>,
     Extension(identity): Extension<Identity>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<LiveQuery>,
     headers: HeaderMap,
 ) -> Response {
     let page = kinds::named(&asked.page).filter(|_| is_namespace(&asked.namespace));

@@ -5,23 +5,23 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::watch::{Condition, Refusal, Seen};
+use super::watch::{Condition, Refusal, WatchState};
 
 /// Between two reports of changes: many come at once, and a page is read for each.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// What was found of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct KindState {
     pub(super) plural: &'static str,
     /// Whether it is watched in the namespace of global catalogs.
     pub(super) is_global: bool,
-    pub(super) seen: Seen,
+    pub(super) seen: WatchState,
 }
 
 /// What is to be sent next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum StreamUpdate {
     /// How the page is followed.
     State(String),
     /// Something has changed; what is there now.
@@ -47,30 +47,35 @@ impl Report {
     }
 
     /// What is to be sent of what was found.
-    pub(super) fn next(&mut self, namespace: &str, looks: &[Look], now: Instant) -> Next {
+    pub(super) fn next(
+        &mut self,
+        namespace: &str,
+        looks: &[KindState],
+        now: Instant,
+    ) -> StreamUpdate {
         let state = sentence(namespace, looks);
         if state != self.state {
             self.state.clone_from(&state);
-            return Next::State(state);
+            return StreamUpdate::State(state);
         }
         if looks.iter().all(|look| matches!(look.seen.condition, Condition::Refused(_))) {
-            return Next::End;
+            return StreamUpdate::End;
         }
         let Some(found) = digest(looks).filter(|found| Some(*found) != self.digest) else {
-            return Next::Wait(None);
+            return StreamUpdate::Wait(None);
         };
         let since = self.changed.map(|last| now.saturating_duration_since(last));
         if let Some(since) = since.filter(|since| *since < PAUSE) {
-            return Next::Wait(Some(PAUSE.saturating_sub(since)));
+            return StreamUpdate::Wait(Some(PAUSE.saturating_sub(since)));
         }
         (self.digest, self.changed) = (Some(found), Some(now));
-        Next::Changed(found)
+        StreamUpdate::Changed(found)
     }
 }
 
 /// Stands for all that was found; nothing while something is not listed yet.
-pub(super) fn digest(looks: &[Look]) -> Option<u64> {
-    let begins = |look: &Look| look.seen.condition == Condition::Beginning;
+pub(super) fn digest(looks: &[KindState]) -> Option<u64> {
+    let begins = |look: &KindState| look.seen.condition == Condition::Beginning;
     if looks.iter().any(begins) {
         return None;
     }
@@ -78,9 +83,10 @@ pub(super) fn digest(looks: &[Look]) -> Option<u64> {
 }
 
 /// How a page is followed.
-fn sentence(namespace: &str, looks: &[Look]) -> String {
-    let (global, own): (Vec<&Look>, Vec<&Look>) = looks.iter().partition(|look| look.is_global);
-    let all: Vec<&Look> = looks.iter().collect();
+fn sentence(namespace: &str, looks: &[KindState]) -> String {
+    let (global, own): (Vec<&KindState>, Vec<&KindState>) =
+        looks.iter().partition(|look| look.is_global);
+    let all: Vec<&KindState> = looks.iter().collect();
     let problems: Vec<String> = [
         lost(looks),
         refused(&own, Refusal::Forbidden)
@@ -102,7 +108,7 @@ fn sentence(namespace: &str, looks: &[Look]) -> String {
 }
 
 /// Since when something is not followed.
-fn lost(looks: &[Look]) -> Option<String> {
+fn lost(looks: &[KindState]) -> Option<String> {
     let lost = looks.iter().filter_map(|look| match look.seen.condition {
         Condition::Lost(seen) => Some(seen),
         _ => None,
@@ -115,7 +121,7 @@ fn lost(looks: &[Look]) -> Option<String> {
     }
 }
 
-fn refused(looks: &[&Look], why: Refusal) -> Option<String> {
+fn refused(looks: &[&KindState], why: Refusal) -> Option<String> {
     let refused = looks.iter().filter(|look| look.seen.condition == Condition::Refused(why));
     let mut kinds: Vec<&str> = refused.map(|look| look.plural).collect();
     kinds.dedup();
@@ -132,8 +138,8 @@ mod tests {
     const B: Condition = Condition::Beginning;
     const FORBIDDEN: Condition = Condition::Refused(Refusal::Forbidden);
 
-    fn look(plural: &'static str, condition: Condition, digest: u64) -> Look {
-        Look { plural, is_global: false, seen: Seen { condition, digest } }
+    fn look(plural: &'static str, condition: Condition, digest: u64) -> KindState {
+        KindState { plural, is_global: false, seen: WatchState { condition, digest } }
     }
 
     fn lost_at(second: i64) -> Condition {
@@ -168,7 +174,7 @@ mod tests {
         let missing = Condition::Refused(Refusal::NoSuchKind);
         let both = |condition: Condition| {
             let own = look("catalogsources", condition, 0);
-            sentence("ns", &[own, Look { is_global: true, ..own }])
+            sentence("ns", &[own, KindState { is_global: true, ..own }])
         };
         let expected =
             "not live: may not watch catalogsources in ns; may not watch global catalogsources";
@@ -183,14 +189,14 @@ mod tests {
             let looks = [look("events", F, digest)];
             report.next("ns", &looks, begin + Duration::from_millis(milliseconds))
         };
-        assert_eq!(at(0, 1), Next::State("live".to_owned()));
-        assert_eq!(at(0, 1), Next::Changed(1), "it is not known what the page shows");
-        assert_eq!(at(1, 1), Next::Wait(None));
-        assert_eq!(at(100, 2), Next::Wait(Some(Duration::from_millis(900))));
-        assert_eq!(at(500, 3), Next::Wait(Some(Duration::from_millis(500))));
-        assert_eq!(at(1000, 3), Next::Changed(3));
-        assert_eq!(at(1500, 4), Next::Wait(Some(Duration::from_millis(500))));
-        assert_eq!(at(1600, 3), Next::Wait(None), "it is again what the page shows");
+        assert_eq!(at(0, 1), StreamUpdate::State("live".to_owned()));
+        assert_eq!(at(0, 1), StreamUpdate::Changed(1), "it is not known what the page shows");
+        assert_eq!(at(1, 1), StreamUpdate::Wait(None));
+        assert_eq!(at(100, 2), StreamUpdate::Wait(Some(Duration::from_millis(900))));
+        assert_eq!(at(500, 3), StreamUpdate::Wait(Some(Duration::from_millis(500))));
+        assert_eq!(at(1000, 3), StreamUpdate::Changed(3));
+        assert_eq!(at(1500, 4), StreamUpdate::Wait(Some(Duration::from_millis(500))));
+        assert_eq!(at(1600, 3), StreamUpdate::Wait(None), "it is again what the page shows");
     }
 
     #[test]
@@ -201,18 +207,18 @@ mod tests {
         assert_ne!(digest(&[look("a", F, 2), look("b", F, 1)]), Some(seen));
         let mut report = Report::new(Some(seen));
         let first = [look("a", F, 1), look("b", B, 0)];
-        assert_eq!(report.next("ns", &first, now), Next::State("not live yet".to_owned()));
-        assert_eq!(report.next("ns", &first, now), Next::Wait(None));
-        assert_eq!(report.next("ns", &looks, now), Next::State("live".to_owned()));
-        assert_eq!(report.next("ns", &looks, now), Next::Wait(None));
+        assert_eq!(report.next("ns", &first, now), StreamUpdate::State("not live yet".to_owned()));
+        assert_eq!(report.next("ns", &first, now), StreamUpdate::Wait(None));
+        assert_eq!(report.next("ns", &looks, now), StreamUpdate::State("live".to_owned()));
+        assert_eq!(report.next("ns", &looks, now), StreamUpdate::Wait(None));
     }
 
     #[test]
     fn a_page_that_may_watch_nothing_ends() {
         let (mut report, now) = (Report::new(None), Instant::now());
         let looks = [look("a", FORBIDDEN, 0)];
-        let state = Next::State("not live: may not watch a in ns".to_owned());
+        let state = StreamUpdate::State("not live: may not watch a in ns".to_owned());
         assert_eq!(report.next("ns", &looks, now), state);
-        assert_eq!(report.next("ns", &looks, now), Next::End);
+        assert_eq!(report.next("ns", &looks, now), StreamUpdate::End);
     }
 }

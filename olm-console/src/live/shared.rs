@@ -9,8 +9,8 @@ use tokio::sync::watch::{self, Receiver, Sender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::kinds::{self, Kind};
-use super::report::{Look, digest};
-use super::watch::{Seen, Watched, run};
+use super::report::{KindState, digest};
+use super::watch::{WatchState, Watched, run};
 use crate::pages::Page;
 use crate::session::Identity;
 
@@ -28,7 +28,7 @@ struct Shared {
     /// The namespace of global catalogs, where a flag names it.
     global: Option<String>,
     places: Arc<Semaphore>,
-    watches: Mutex<HashMap<Key, Weak<Receiver<Seen>>>>,
+    watches: Mutex<HashMap<Key, Weak<Receiver<WatchState>>>>,
 }
 
 /// Whose watch, where and of what: nothing that one session sees goes to another. The namespace of global catalogs has
@@ -49,9 +49,9 @@ pub(crate) struct Followed {
 
 struct One {
     kind: &'static Kind,
-    seen: Receiver<Seen>,
+    seen: Receiver<WatchState>,
     /// Keeps it in the list of those that can be shared.
-    _shared: Arc<Receiver<Seen>>,
+    _shared: Arc<Receiver<WatchState>>,
 }
 
 impl Key {
@@ -91,7 +91,7 @@ impl Live {
             let seen = *watches.get(&Key::new(session, namespace, kind))?.upgrade()?.borrow();
             Some(look(kind, seen))
         };
-        let looks: Vec<Look> = wanted.iter().map(known).collect::<Option<_>>()?;
+        let looks: Vec<KindState> = wanted.iter().map(known).collect::<Option<_>>()?;
         digest(&looks).filter(|_| !wanted.is_empty())
     }
 
@@ -100,7 +100,7 @@ impl Live {
         session: u64,
         page: Page,
         namespace: &str,
-        start: impl Fn(&'static Kind, Sender<Seen>),
+        start: impl Fn(&'static Kind, Sender<WatchState>),
     ) -> Option<Followed> {
         let place = self.0.places.clone().try_acquire_owned().ok()?;
         let key = |kind| Key::new(session, namespace, kind);
@@ -114,7 +114,7 @@ impl Live {
         let one = |&kind: &&'static Kind| {
             let known = watches.get(&key(kind)).and_then(Weak::upgrade);
             let shared = known.unwrap_or_else(|| {
-                let (sender, receiver) = watch::channel(Seen::BEGIN);
+                let (sender, receiver) = watch::channel(WatchState::BEGIN);
                 let shared = Arc::new(receiver);
                 watches.insert(key(kind), Arc::downgrade(&shared));
                 start(kind, sender);
@@ -126,7 +126,7 @@ impl Live {
         Some(Followed { namespace: namespace.to_owned(), watches, _place: place })
     }
 
-    fn watches(&self) -> MutexGuard<'_, HashMap<Key, Weak<Receiver<Seen>>>> {
+    fn watches(&self) -> MutexGuard<'_, HashMap<Key, Weak<Receiver<WatchState>>>> {
         self.0.watches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -138,7 +138,7 @@ impl Followed {
     }
 
     /// What is there now.
-    pub(super) fn look(&mut self) -> Vec<Look> {
+    pub(super) fn look(&mut self) -> Vec<KindState> {
         let looks = self.watches.iter_mut();
         looks.map(|one| look(one.kind, *one.seen.borrow_and_update())).collect()
     }
@@ -157,8 +157,8 @@ impl Followed {
     }
 }
 
-fn look(kind: &'static Kind, seen: Seen) -> Look {
-    Look { plural: kind.plural, is_global: kind.is_global, seen }
+fn look(kind: &'static Kind, seen: WatchState) -> KindState {
+    KindState { plural: kind.plural, is_global: kind.is_global, seen }
 }
 
 #[cfg(test)]
@@ -169,7 +169,7 @@ mod tests {
     use crate::live::watch::Condition;
 
     /// Watches that were started, by the kind.
-    type Started = RefCell<Vec<(&'static str, Sender<Seen>)>>;
+    type Started = RefCell<Vec<(&'static str, Sender<WatchState>)>>;
 
     fn follow(
         live: &Live,
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(started.borrow().len(), 3);
         let mut second = follow(&live, 1, Page::Package, "b", &started).unwrap();
         assert_eq!(started.borrow().len(), 6, "three of its own");
-        let global = |looks: Vec<Look>| looks.iter().filter(|look| look.is_global).count();
+        let global = |looks: Vec<KindState>| looks.iter().filter(|look| look.is_global).count();
         assert_eq!(global(second.look()), 1);
     }
 
@@ -233,14 +233,14 @@ mod tests {
             .take(PAGES - 1)
             .map(|namespace| follow(&live, 1, Page::Operator, &namespace, &started).unwrap())
             .collect();
-        let filler: Vec<(Key, Arc<Receiver<Seen>>)> = (0..2)
+        let filler: Vec<(Key, Arc<Receiver<WatchState>>)> = (0..2)
             .map(|number| {
                 let key = Key {
                     session: 9,
                     namespace: number.to_string(),
                     kind: kinds::of(Page::Plan)[0],
                 };
-                (key, Arc::new(watch::channel(Seen::BEGIN).1))
+                (key, Arc::new(watch::channel(WatchState::BEGIN).1))
             })
             .collect();
         for (key, shared) in &filler {
@@ -260,7 +260,7 @@ mod tests {
         let mut page = follow(&live, 1, Page::Plan, "a", &started).unwrap();
         assert_eq!(live.digest(1, Page::Plan, "a"), None);
         for (_, sender) in started.borrow().iter() {
-            sender.send_replace(Seen { condition: Condition::Following, digest: 7 });
+            sender.send_replace(WatchState { condition: Condition::Following, digest: 7 });
         }
         page.changed().await;
         let found = digest(&page.look());

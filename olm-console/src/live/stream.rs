@@ -16,9 +16,9 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use tokio::time::{Instant, sleep};
 
-use super::report::{Next, Report};
+use super::report::{Report, StreamUpdate};
 use super::shared::Followed;
-use crate::session::{Ends, Identity};
+use crate::session::{Identity, SessionEnd};
 
 /// Between two comments.
 const HEARTBEAT: Duration = Duration::from_secs(20);
@@ -29,7 +29,7 @@ const RETRY: Duration = Duration::from_secs(3);
 /// A page that is followed.
 struct Page {
     followed: Followed,
-    ends: Ends,
+    ends: SessionEnd,
     report: Report,
     has_ended: bool,
 }
@@ -54,12 +54,12 @@ impl Page {
             let looks = self.followed.look();
             let next = self.report.next(self.followed.namespace(), &looks, Instant::now());
             let pause = match next {
-                Next::State(text) => return Some(event("state").data(text).retry(RETRY)),
-                Next::Changed(id) => {
+                StreamUpdate::State(text) => return Some(event("state").data(text).retry(RETRY)),
+                StreamUpdate::Changed(id) => {
                     return Some(event("changed").id(format!("{id:x}")).data("changed"));
                 }
-                Next::End => return Some(self.end("end")),
-                Next::Wait(pause) => pause,
+                StreamUpdate::End => return Some(self.end("end")),
+                StreamUpdate::Wait(pause) => pause,
             };
             tokio::select! {
                 () = self.ends.wait() => {

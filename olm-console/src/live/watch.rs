@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::kinds::Kind;
 
 /// Objects without spec and status.
-type Slim = PartialObjectMeta<DynamicObject>;
+type MetadataOnly = PartialObjectMeta<DynamicObject>;
 
 /// Seconds after which the API server ends a watch, which goes on with the next one: less than the five minutes
 /// after which proxies take a connection for dead.
@@ -67,14 +67,14 @@ pub(crate) enum Refusal {
 
 /// What a watch has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct WatchState {
     /// How it is.
     pub(crate) condition: Condition,
     /// Stands for all objects in their versions; 0 where none was listed.
     pub(crate) digest: u64,
 }
 
-impl Seen {
+impl WatchState {
     /// Nothing was found yet.
     pub(crate) const BEGIN: Self = Self { condition: Condition::Beginning, digest: 0 };
 }
@@ -101,7 +101,7 @@ fn code(error: &Error) -> Option<u16> {
 }
 
 /// Watches until all receivers have gone.
-pub(crate) async fn run(watched: Watched, seen: Sender<Seen>) {
+pub(crate) async fn run(watched: Watched, seen: Sender<WatchState>) {
     let config = Config::default().timeout(LONGEST);
     let config = watched.kind.selector.into_iter().fold(config, Config::labels);
     tokio::select! {
@@ -112,7 +112,7 @@ pub(crate) async fn run(watched: Watched, seen: Sender<Seen>) {
 
 impl Watched {
     /// The objects of the kind in their namespace; nothing where the API server does not say which one that is.
-    async fn api(&self) -> Option<Api<Slim>> {
+    async fn api(&self) -> Option<Api<MetadataOnly>> {
         let namespace = match (self.kind.is_global, &self.global) {
             (false, _) => self.namespace.clone(),
             (true, Some(global)) => global.clone(),
@@ -124,7 +124,7 @@ impl Watched {
 }
 
 /// Begins again after each loss, with pauses that grow to half a minute.
-async fn follow(watched: &Watched, config: &Config, seen: &Sender<Seen>) {
+async fn follow(watched: &Watched, config: &Config, seen: &Sender<WatchState>) {
     let mut pauses = DefaultBackoff::default();
     loop {
         let error = match watched.api().await {
@@ -143,7 +143,11 @@ async fn follow(watched: &Watched, config: &Config, seen: &Sender<Seen>) {
 
 /// Follows until something goes wrong. What is found anew after that is a whole list, as a watch that goes on in
 /// silence would not show that it is there again.
-async fn pass(api: &Api<Slim>, config: &Config, seen: &Sender<Seen>) -> Option<Error> {
+async fn pass(
+    api: &Api<MetadataOnly>,
+    config: &Config,
+    seen: &Sender<WatchState>,
+) -> Option<Error> {
     let mut objects = Objects::default();
     let mut is_listed = false;
     let mut events = pin!(watcher(api.clone(), config.clone()));
@@ -157,7 +161,7 @@ async fn pass(api: &Api<Slim>, config: &Config, seen: &Sender<Seen>) -> Option<E
                 if objects.take(event) {
                     is_listed = true;
                     let digest = objects.digest();
-                    seen.send_replace(Seen { condition: Condition::Following, digest });
+                    seen.send_replace(WatchState { condition: Condition::Following, digest });
                 }
             }
             Err(error) => return Some(error),
@@ -184,7 +188,7 @@ struct Objects {
 
 impl Objects {
     /// Takes note of an event; true when what is known is complete.
-    fn take(&mut self, event: Event<Slim>) -> bool {
+    fn take(&mut self, event: Event<MetadataOnly>) -> bool {
         match event {
             Event::Init => self.listed.clear(),
             Event::InitApply(object) => self.listed.extend([numbers(&object)]),
@@ -211,7 +215,7 @@ impl Objects {
 }
 
 /// What stands for an object, and for an object in its version.
-fn numbers(object: &Slim) -> (u64, u64) {
+fn numbers(object: &MetadataOnly) -> (u64, u64) {
     let mut hasher = DefaultHasher::new();
     object.metadata.uid.hash(&mut hasher);
     object.metadata.name.hash(&mut hasher);
@@ -233,12 +237,12 @@ mod tests {
 
     use super::*;
 
-    fn object(name: &str, version: &str) -> Slim {
+    fn object(name: &str, version: &str) -> MetadataOnly {
         from_value(json!({"metadata": {"name": name, "uid": name, "resourceVersion": version}}))
             .unwrap()
     }
 
-    fn digest(objects: &mut Objects, events: Vec<Event<Slim>>) -> u64 {
+    fn digest(objects: &mut Objects, events: Vec<Event<MetadataOnly>>) -> u64 {
         let complete: Vec<bool> = events.into_iter().map(|event| objects.take(event)).collect();
         assert_eq!(complete.last(), Some(&true));
         objects.digest()
@@ -317,7 +321,7 @@ mod tests {
         )
     }
 
-    async fn condition(seen: &mut Receiver<Seen>) -> Condition {
+    async fn condition(seen: &mut Receiver<WatchState>) -> Condition {
         seen.changed().await.unwrap();
         seen.borrow_and_update().condition
     }
@@ -325,7 +329,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_forbidden_is_asked_for_once() {
         let (watched, asked) = watched(vec![refusal(403)]);
-        let (sender, mut seen) = tokio::sync::watch::channel(Seen::BEGIN);
+        let (sender, mut seen) = tokio::sync::watch::channel(WatchState::BEGIN);
         let watched = tokio::spawn(run(watched, sender));
         assert_eq!(condition(&mut seen).await, Condition::Refused(Refusal::Forbidden));
         assert!(!watched.is_finished(), "it is there for those who look at it");
@@ -340,7 +344,7 @@ mod tests {
             "metadata": {"resourceVersion": "5"}, "items": [
                 {"metadata": {"name": "a", "uid": "u", "resourceVersion": "4"}}]});
         let (watched, _) = watched(vec![refusal(500), (200, list)]);
-        let (sender, mut seen) = tokio::sync::watch::channel(Seen::BEGIN);
+        let (sender, mut seen) = tokio::sync::watch::channel(WatchState::BEGIN);
         let watched = tokio::spawn(run(watched, sender));
         assert_eq!(condition(&mut seen).await, Condition::Lost(None));
         assert_eq!(condition(&mut seen).await, Condition::Following);

@@ -60,7 +60,7 @@ struct Served {
     expired: Arc<AtomicBool>,
 }
 
-struct Answer {
+struct PageResponse {
     code: u16,
     headers: HeaderMap,
     body: String,
@@ -77,11 +77,11 @@ async fn served() -> Served {
 }
 
 impl Served {
-    async fn ask(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+    async fn ask(&self, path: &str, headers: &[(&str, &str)]) -> PageResponse {
         self.send(Request::get(path), headers, Body::empty()).await
     }
 
-    async fn log_in(&self, token: &str) -> Answer {
+    async fn log_in(&self, token: &str) -> PageResponse {
         let body = Body::from(format!("token={token}&next=%2Finstalled%3Fnamespace%3Da"));
         let origin = [(ORIGIN.as_str(), "https://console.example")];
         self.send(Request::post("/login"), &origin, body).await
@@ -92,7 +92,7 @@ impl Served {
         request: http::request::Builder,
         headers: &[(&str, &str)],
         body: Body,
-    ) -> Answer {
+    ) -> PageResponse {
         let request = request.header(HOST, "console.example");
         let request =
             headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
@@ -100,12 +100,12 @@ impl Served {
         let (head, body) = response.into_parts();
         let body = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         assert!(!body.contains(TOKEN), "a token is in {body}");
-        Answer { code: head.status.as_u16(), headers: head.headers, body }
+        PageResponse { code: head.status.as_u16(), headers: head.headers, body }
     }
 }
 
 /// The cookie of an answer, as a browser sends it.
-fn cookie_of(answer: &Answer) -> String {
+fn cookie_of(answer: &PageResponse) -> String {
     let given = answer.headers[SET_COOKIE].to_str().unwrap();
     assert!(given.starts_with("__Host-olm-console=") && !given.contains(TOKEN), "{given}");
     given.split(';').next().unwrap().to_owned()

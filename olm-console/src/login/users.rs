@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::sync::watch::Receiver;
 
-use crate::session::{Ends, Identity};
+use crate::session::{Identity, SessionEnd};
 
 /// How long the API server may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -124,7 +124,8 @@ impl ApiServer {
     pub(super) fn user(&self, client: Client, session: u64, end: Receiver<()>) -> User {
         let rejected = Arc::new(AtomicBool::new(false));
         let client = watched(client, rejected.clone());
-        let identity = Identity { session, cluster: self.cluster(client), ends: Ends::with(end) };
+        let identity =
+            Identity { session, cluster: self.cluster(client), ends: SessionEnd::with(end) };
         User { identity, rejected }
     }
 }

@@ -4,12 +4,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use http::StatusCode;
 use jiff::Timestamp;
 use olm_client::TimedOut;
-use olm_client::acts::rights::{Action, May};
+use olm_client::acts::rights::{Action, NamespaceRights};
 use olm_client::acts::{NotInTime, Writing};
 use olm_client::plan::on_cluster;
-use olm_plan::preview::{Asked, Preview, Wanted};
+use olm_plan::preview::{Operation, Preview, PreviewRequest};
 
-use super::Visit;
+use super::PageView;
 use super::frame::url;
 use crate::failure::Failure;
 
@@ -87,11 +87,11 @@ pub(super) fn parts(refusal: Option<Refusal>) -> (StatusCode, Option<Failure>) {
 }
 
 /// What would happen in the namespace of the page.
-pub(super) async fn preview(visit: &Visit<'_>, wanted: Wanted) -> anyhow::Result<Preview> {
+pub(super) async fn preview(visit: &PageView<'_>, wanted: Operation) -> anyhow::Result<Preview> {
     let reading = &visit.context.console.reading;
     let settings = visit.cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
     let namespace = visit.home().to_owned();
-    let asked = Asked { namespace, settings, now: Timestamp::now(), wanted };
+    let asked = PreviewRequest { namespace, settings, now: Timestamp::now(), wanted };
     on_cluster(&visit.cluster, &asked, reading).await
 }
 
@@ -111,13 +111,13 @@ pub(super) fn same(preview: &Preview, shown: &str) -> Result<(), Changed> {
 }
 
 /// Why some of these are not allowed, for a reader.
-pub(super) async fn not_allowed(may: &May<'_>, wanted: &[Action]) -> Vec<String> {
+pub(super) async fn not_allowed(may: &NamespaceRights<'_>, wanted: &[Action]) -> Vec<String> {
     let refusals = may.refusals(wanted).await;
     refusals.into_iter().map(|why| format!("not allowed: {why}")).collect()
 }
 
 /// The way to the page of an operator, after a change.
-pub(super) fn done(visit: &Visit<'_>, operator: &str) -> Response {
+pub(super) fn done(visit: &PageView<'_>, operator: &str) -> Response {
     let of = [("namespace", Some(visit.home())), ("name", Some(operator))];
     Redirect::to(&url("/operator", &of)).into_response()
 }
@@ -203,7 +203,7 @@ mod tests {
         #[case] reviewed: &[&str],
     ) {
         let (cluster, asked) = api_server(is_incomplete);
-        let may = May::read(&cluster, "ns").await;
+        let may = NamespaceRights::read(&cluster, "ns").await;
         let wanted =
             ["get", "patch", "delete"].map(|verb| Action::of_olm(verb, "installplans", "ns"));
         let found = not_allowed(&may, &wanted).await;

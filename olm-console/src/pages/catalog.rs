@@ -8,7 +8,7 @@ use olm_plan::search::{PackageRow, Query, search};
 
 use super::bounds::short;
 use super::frame::{Frame, html, url};
-use super::{Page, Visit, given};
+use super::{Page, PageView, given};
 use crate::failure::Failure;
 
 /// Cards of one page.
@@ -73,7 +73,7 @@ struct Search {
 }
 
 /// Reads the page.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let search = Search::of(visit);
     let (rows, unread, failure) = match visit.listing().await {
         Ok(listing) => {
@@ -123,7 +123,7 @@ fn shortened(row: &PackageRow) -> PackageRow {
 }
 
 impl Search {
-    fn of(visit: &Visit<'_>) -> Self {
+    fn of(visit: &PageView<'_>) -> Self {
         let params = visit.params;
         let text =
             |value: &Option<String>| given(value).map(|text| text.chars().take(SEARCH).collect());
@@ -158,7 +158,7 @@ impl Search {
         self.q.split_whitespace().map(str::to_owned).collect()
     }
 
-    fn command(&self, visit: &Visit<'_>) -> crate::command::Words {
+    fn command(&self, visit: &PageView<'_>) -> crate::command::CommandLine {
         let words = visit.command().word("search");
         let words = self.words().iter().fold(words, |words, word| words.word(word));
         let words = words.flag("--provides", self.provides.as_deref());

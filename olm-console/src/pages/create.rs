@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use olm_client::acts::rights::{Action, May};
+use olm_client::acts::rights::{Action, NamespaceRights};
 use olm_client::acts::{Writing, crd_of, examples, make, read_object};
 use olm_client::operator::subscription;
 use olm_types::api::ClusterServiceVersion;
@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::act::{self, Refusal, Submit, TRYING, WRITING};
 use super::frame::{Frame, Problem, html};
 use super::shown::documents;
-use super::{Page, Visit, given};
+use super::{Page, PageView, given};
 use crate::failure::Failure;
-use crate::form::Bad;
+use crate::form::InvalidField;
 
 #[derive(Template)]
 #[template(path = "create.html")]
@@ -36,7 +36,7 @@ struct Example {
 }
 
 /// Reads the page, or does what its form says.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let operator = given(&visit.params.name).unwrap_or_default();
     let csv = match csv(visit, operator).await {
         Ok(csv) => csv,
@@ -59,12 +59,12 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
             Ok(_) => act::done(visit, operator),
             Err(error) => page(visit, operator, &csv, Err(error)).await,
         },
-        (true, _) => Bad::new("do", "it is none of check, create").into_response(),
+        (true, _) => InvalidField::new("do", "it is none of check, create").into_response(),
     }
 }
 
 /// The CSV that the Subscription has installed.
-async fn csv(visit: &Visit<'_>, operator: &str) -> Result<ClusterServiceVersion> {
+async fn csv(visit: &PageView<'_>, operator: &str) -> Result<ClusterServiceVersion> {
     let observed = visit.cluster.observe(Some(visit.home()), false).await?;
     let status = subscription(&observed, operator)?.status.as_ref();
     let name = status.and_then(|status| status.installed_csv.as_deref());
@@ -74,7 +74,7 @@ async fn csv(visit: &Visit<'_>, operator: &str) -> Result<ClusterServiceVersion>
 }
 
 async fn written(
-    visit: &Visit<'_>,
+    visit: &PageView<'_>,
     csv: &ClusterServiceVersion,
     how: Writing<'_>,
 ) -> Result<String> {
@@ -84,7 +84,7 @@ async fn written(
 }
 
 async fn page(
-    visit: &Visit<'_>,
+    visit: &PageView<'_>,
     operator: &str,
     csv: &ClusterServiceVersion,
     done: Result<Option<String>>,
@@ -123,10 +123,10 @@ fn titled(number: usize, example: &Value, chosen: usize) -> Example {
     }
 }
 
-async fn in_the_way(visit: &Visit<'_>, csv: &ClusterServiceVersion, text: &str) -> Vec<String> {
+async fn in_the_way(visit: &PageView<'_>, csv: &ClusterServiceVersion, text: &str) -> Vec<String> {
     let object = read_object(text).unwrap_or_default();
     let Some(crd) = crd_of(csv, &object) else { return Vec::new() };
-    let may = May::read(&visit.cluster, visit.home()).await;
+    let may = NamespaceRights::read(&visit.cluster, visit.home()).await;
     act::not_allowed(&may, &[Action::of_crd("create", &crd.name, Some(visit.home()))]).await
 }
 

@@ -13,7 +13,7 @@ use olm_types::bundle::CatalogKey;
 
 use super::bounds::short;
 use super::frame::{Frame, html};
-use super::{Page, Visit};
+use super::{Page, PageView};
 use crate::failure::Failure;
 
 /// CSVs that are no copies.
@@ -65,7 +65,7 @@ struct Certificate {
 }
 
 /// Reads the page.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let (report, failure) = part(examination(&visit.cluster, Some(visit.home()), false).await);
     let (seen, no_catalogs) = part(catalogs(visit).await);
     let (certificates, no_certificates) = part(certificates(visit).await);
@@ -102,7 +102,7 @@ fn found(finding: Finding) -> Found {
 }
 
 /// The catalogs that the namespace sees, and what could not be read of them.
-async fn catalogs(visit: &Visit<'_>) -> Result<(Vec<Catalog>, Vec<String>)> {
+async fn catalogs(visit: &PageView<'_>) -> Result<(Vec<Catalog>, Vec<String>)> {
     let global = visit.context.console.reading.sources.olm_namespace.as_deref();
     let settings = visit.cluster.settings(global).await?;
     let (visible, unread) = Visible::read(&visit.cluster, visit.home(), &settings).await?;
@@ -125,7 +125,7 @@ fn catalog(key: &CatalogKey, source: &CatalogSource) -> Catalog {
 }
 
 /// Certificates of the operators of the namespace.
-async fn certificates(visit: &Visit<'_>) -> Result<Vec<Certificate>> {
+async fn certificates(visit: &PageView<'_>) -> Result<Vec<Certificate>> {
     let api = visit.cluster.api::<ClusterServiceVersion>(Some(visit.home()));
     let csvs = visit.cluster.labelled_list(&api, OWN).await?;
     Ok(csvs.iter().filter_map(certificate).take(ROWS).collect())

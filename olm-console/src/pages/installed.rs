@@ -7,8 +7,8 @@ use olm_plan::installed::{Installed, Readiness, installed};
 
 use super::bounds::{Budget, short};
 use super::frame::{Frame, html, url};
-use super::{Page, Visit};
-use crate::command::Words;
+use super::{Page, PageView};
+use crate::command::CommandLine;
 use crate::failure::Failure;
 
 /// Bytes of all rows.
@@ -55,7 +55,7 @@ struct Row {
 }
 
 /// Reads the page.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let is_of_all = visit.params.is_of_all();
     let observed = match is_of_all {
         true => visit.cluster.observe_installed().await,
@@ -68,7 +68,7 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let (rows, more) = fitting(found);
     let (title, command, all) = match is_of_all {
         true => {
-            let command = Words::of_all(&visit.context.console.flags).word("list").word("-A");
+            let command = CommandLine::of_all(&visit.context.console.flags).word("list").word("-A");
             ("Installed in all namespaces", command, None)
         }
         false => ("Installed", visit.command().word("list"), Some("true")),

@@ -51,7 +51,7 @@ use olm_client::package::icon;
 use olm_client::{Cluster, Notices};
 use tokio::time::Instant;
 
-use crate::command::Words;
+use crate::command::CommandLine;
 use crate::failure::Failure;
 use crate::live::{self, Live};
 use crate::session::Identity;
@@ -87,13 +87,13 @@ pub(crate) enum Page {
 pub(crate) struct PageContext {
     console: Console,
     live: Live,
-    listing: RefCell<Option<Kept>>,
+    listing: RefCell<Option<ReadPackages>>,
     explanations: explained::Explanations,
     reports: remove::Reports,
 }
 
 /// The packages of a namespace, as one session has read them.
-struct Kept {
+struct ReadPackages {
     read: Instant,
     session: u64,
     home: String,
@@ -103,7 +103,7 @@ struct Kept {
 }
 
 /// One page that is read.
-struct Visit<'a> {
+struct PageView<'a> {
     context: &'a PageContext,
     session: u64,
     leaves: bool,
@@ -148,7 +148,7 @@ pub(crate) async fn read(
         ..identity.cluster.clone()
     };
     let (session, leaves) = (identity.session, identity.has_logged_in());
-    let visit = Visit { context, session, leaves, cluster, params, seen, notes };
+    let visit = PageView { context, session, leaves, cluster, params, seen, notes };
     match page {
         Page::Catalog => catalog::read(&visit).await,
         Page::Package => package::read(&visit).await,
@@ -175,7 +175,7 @@ pub(crate) fn failed(
     let cluster = &identity.cluster;
     let home = given(&params.namespace).filter(|home| is_namespace(home));
     let home = home.unwrap_or(&cluster.namespace);
-    let command = Words::new(&context.console.flags, home).word("doctor");
+    let command = CommandLine::new(&context.console.flags, home).word("doctor");
     let frame = Frame {
         title: "Not shown".to_owned(),
         here: page,
@@ -191,17 +191,17 @@ pub(crate) fn failed(
     html(&Problem { frame, failure })
 }
 
-impl Visit<'_> {
+impl PageView<'_> {
     fn home(&self) -> &str {
         &self.cluster.namespace
     }
 
-    fn command(&self) -> Words {
-        Words::new(&self.context.console.flags, self.home())
+    fn command(&self) -> CommandLine {
+        CommandLine::new(&self.context.console.flags, self.home())
     }
 
     /// What stands around a page; it is made last, as it has what was said while reading.
-    fn frame(&self, here: Page, title: &str, command: &Words) -> Frame {
+    fn frame(&self, here: Page, title: &str, command: &CommandLine) -> Frame {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         notes.sort();
         notes.dedup();
@@ -221,7 +221,7 @@ impl Visit<'_> {
 
     /// The packages of the namespace, as they were a moment ago.
     async fn listing(&self) -> anyhow::Result<Rc<Listing>> {
-        let fresh = |kept: &&Kept| {
+        let fresh = |kept: &&ReadPackages| {
             let is_own = kept.session == self.session && kept.home == self.home();
             // A page that is followed knows whether something has changed since.
             let is_same = self.seen.is_none() || kept.seen == self.seen;
@@ -236,7 +236,7 @@ impl Visit<'_> {
         let listing = Rc::new(Listing::of_cluster(&self.cluster, sources, None).await?);
         let (read, home) = (Instant::now(), self.home().to_owned());
         let (session, seen) = (self.session, self.seen);
-        let kept = Kept { read, session, home, seen, listing: listing.clone() };
+        let kept = ReadPackages { read, session, home, seen, listing: listing.clone() };
         *self.context.listing.borrow_mut() = Some(kept);
         Ok(listing)
     }
@@ -254,7 +254,7 @@ pub(crate) fn is_namespace(name: &str) -> bool {
 }
 
 /// A picture, or what stands for one that is not there, may not be read or is none.
-async fn picture_of(visit: &Visit<'_>) -> Response {
+async fn picture_of(visit: &PageView<'_>) -> Response {
     let package = given(&visit.params.name).unwrap_or_default();
     let found = icon(&visit.cluster, package, picture::LARGEST).await.ok();
     let of_type = found.and_then(|found| {

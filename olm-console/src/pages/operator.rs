@@ -3,8 +3,8 @@
 use askama::Template;
 use axum::response::Response;
 use olm_client::acts::example_kinds;
-use olm_client::acts::rights::{Action, May};
-use olm_client::operator::{Happened, Operand, operands, reasons, subscription, timeline};
+use olm_client::acts::rights::{Action, NamespaceRights};
+use olm_client::operator::{Operand, TimelineEvent, operands, reasons, subscription, timeline};
 use olm_plan::preview::permissions::{held, right};
 use olm_plan::tree::{Node, tree};
 use olm_types::api::ClusterServiceVersion;
@@ -13,7 +13,7 @@ use super::act::{self, ActionLink};
 use super::bounds::{Budget, short};
 use super::explained::{Explanation, Key, versions};
 use super::frame::{Frame, Problem, html, url};
-use super::{Page, Visit, given};
+use super::{Page, PageView, given};
 use crate::failure::Failure;
 
 /// Events that are shown, the newest.
@@ -48,7 +48,7 @@ struct Operator {
     no_operands: Option<Failure>,
     rights: Vec<String>,
     more_rights: usize,
-    events: Vec<Happened>,
+    events: Vec<TimelineEvent>,
     older: usize,
     no_events: Option<Failure>,
     why: Option<Explanation>,
@@ -66,7 +66,7 @@ struct Branch {
 }
 
 /// Reads the page.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let name = given(&visit.params.name).unwrap_or_default();
     let command = visit.command().word("status").word(name);
     let shown = async {
@@ -116,12 +116,12 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
 
 /// What may be done with it, and why something may not.
 async fn links(
-    visit: &Visit<'_>,
+    visit: &PageView<'_>,
     name: &str,
     csv: Option<&ClusterServiceVersion>,
 ) -> Vec<ActionLink> {
     let home = visit.home();
-    let may = May::read(&visit.cluster, home).await;
+    let may = NamespaceRights::read(&visit.cluster, home).await;
     let olm = |verb: &'static str, resource: &str| Action::of_olm(verb, resource, home);
     let deletes = [olm("delete", "subscriptions"), olm("delete", "clusterserviceversions")];
     let link =
@@ -143,7 +143,11 @@ async fn links(
 }
 
 /// Why no custom resource of it may be created; nothing where one may.
-async fn creations(may: &May<'_>, home: &str, csv: Option<&ClusterServiceVersion>) -> Vec<String> {
+async fn creations(
+    may: &NamespaceRights<'_>,
+    home: &str,
+    csv: Option<&ClusterServiceVersion>,
+) -> Vec<String> {
     let Some(csv) = csv else { return vec!["nothing is installed yet".to_owned()] };
     let mut why_not = Vec::new();
     for crd in example_kinds(csv).iter().take(KINDS) {
@@ -182,10 +186,10 @@ fn shortened(operand: Operand) -> Operand {
 }
 
 /// The newest first, as many as fit, and how many older ones there are.
-fn newest(mut events: Vec<Happened>) -> (Vec<Happened>, usize) {
+fn newest(mut events: Vec<TimelineEvent>) -> (Vec<TimelineEvent>, usize) {
     events.reverse();
     let mut budget = Budget::new(HAPPENED);
-    let fits = |one: &&Happened| {
+    let fits = |one: &&TimelineEvent| {
         budget.holds(EVENT_MARKUP, &[&one.object, &one.type_, &one.reason, &one.message])
     };
     let fitting = events.iter().take(EVENTS).take_while(fits).count();
@@ -204,7 +208,7 @@ fn branch(node: Node) -> Branch {
 }
 
 /// Why there is no newer version.
-async fn explained(visit: &Visit<'_>, name: &str, versions: u64) -> anyhow::Result<Explanation> {
+async fn explained(visit: &PageView<'_>, name: &str, versions: u64) -> anyhow::Result<Explanation> {
     let (home, name) = (visit.home().to_owned(), name.to_owned());
     let key = Key { session: visit.session, home, name, versions };
     if let Some(known) = visit.context.explanations.get(&key) {
@@ -221,8 +225,8 @@ async fn explained(visit: &Visit<'_>, name: &str, versions: u64) -> anyhow::Resu
 mod tests {
     use super::*;
 
-    fn events(count: i32, characters: usize) -> Vec<Happened> {
-        let event = |count: i32| Happened {
+    fn events(count: i32, characters: usize) -> Vec<TimelineEvent> {
+        let event = |count: i32| TimelineEvent {
             last_seen: None,
             object: "Pod/a".to_owned(),
             type_: "Warning".to_owned(),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::given;
 use crate::csrf::Token;
-use crate::form::{Bad, Form};
+use crate::form::{Form, InvalidField};
 
 /// Characters of a hash.
 const HASH: usize = 64;
@@ -61,14 +61,18 @@ impl Params {
     ///
     /// # Errors
     /// The form has a field that no form has.
-    pub(crate) fn with(self, token: Option<Token>, form: Option<&Form>) -> Result<Self, Bad> {
+    pub(crate) fn with(
+        self,
+        token: Option<Token>,
+        form: Option<&Form>,
+    ) -> Result<Self, InvalidField> {
         let token = token.unwrap_or_default();
         let Some(form) = form else { return Ok(Self { token, ..self }) };
         let mut params = Self { token, ..Self::default() };
         params.posted.is_posted = true;
         for (field, value) in form.fields() {
             let place = params.place(field);
-            *place.ok_or_else(|| Bad::new(field, "there is no such field"))? =
+            *place.ok_or_else(|| InvalidField::new(field, "there is no such field"))? =
                 Some(value.to_owned());
         }
         Ok(params)
@@ -93,10 +97,14 @@ impl Params {
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn hash(&self) -> Result<&str, Bad> {
+    pub(super) fn hash(&self) -> Result<&str, InvalidField> {
         let hash = given(&self.posted.plan_hash).unwrap_or_default();
         let is_hash = hash.len() == HASH && hash.chars().all(|c| c.is_ascii_hexdigit());
-        if is_hash { Ok(hash) } else { Err(Bad::new("plan_hash", "it is no hash of a plan")) }
+        if is_hash {
+            Ok(hash)
+        } else {
+            Err(InvalidField::new("plan_hash", "it is no hash of a plan"))
+        }
     }
 
     fn place(&mut self, field: &str) -> Option<&mut Option<String>> {
@@ -132,19 +140,21 @@ pub(super) fn one_of<'a>(
     field: &str,
     value: Option<&str>,
     known: &[&'a str],
-) -> Result<&'a str, Bad> {
+) -> Result<&'a str, InvalidField> {
     let found = match value {
         None => known.first(),
         Some(value) => known.iter().find(|one| **one == value),
     };
-    found.copied().ok_or_else(|| Bad::new(field, &format!("it is none of {}", known.join(", "))))
+    found
+        .copied()
+        .ok_or_else(|| InvalidField::new(field, &format!("it is none of {}", known.join(", "))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn posted(body: &str) -> Result<Params, Bad> {
+    fn posted(body: &str) -> Result<Params, InvalidField> {
         let form = Form::read(body.as_bytes()).unwrap();
         let asked = Params { name: Some("other".to_owned()), ..Params::default() };
         asked.with(Some(Token::of("session")), Some(&form))

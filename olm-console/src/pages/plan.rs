@@ -3,20 +3,20 @@
 use anyhow::{Result, ensure};
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use olm_client::acts::rights::{Action, May};
-use olm_client::acts::{self, Looked};
+use olm_client::acts::rights::{Action, NamespaceRights};
+use olm_client::acts::{self, ReviewedPlan};
 use olm_client::operator::subscription;
 use olm_plan::Observed;
 use olm_plan::approval::{PendingApproval, approval, is_pending};
 use olm_plan::observed::name;
-use olm_plan::preview::Wanted;
+use olm_plan::preview::Operation;
 
 use super::act::{self, Changed, Refusal, Submit, WRITING};
 use super::frame::{Frame, Problem, html, url};
 use super::shown::{Shown, shown};
-use super::{Page, Visit, given};
+use super::{Page, PageView, given};
 use crate::failure::Failure;
-use crate::form::Bad;
+use crate::form::InvalidField;
 
 #[derive(Template)]
 #[template(path = "plans.html")]
@@ -46,16 +46,18 @@ struct Plan {
 }
 
 /// Reads the page: one plan, or all that wait; or approves what was shown.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     match given(&visit.params.name) {
         Some(name) if visit.params.is_posted() => approve(visit, name).await,
         Some(name) => one(visit, name, None).await,
-        None if visit.params.is_posted() => Bad::new("name", "it names nothing").into_response(),
+        None if visit.params.is_posted() => {
+            InvalidField::new("name", "it names nothing").into_response()
+        }
         None => all(visit).await,
     }
 }
 
-async fn approve(visit: &Visit<'_>, operator: &str) -> Response {
+async fn approve(visit: &PageView<'_>, operator: &str) -> Response {
     let posted = &visit.params.posted;
     let hash = match visit.params.hash() {
         Ok(hash) => hash,
@@ -63,7 +65,7 @@ async fn approve(visit: &Visit<'_>, operator: &str) -> Response {
     };
     let (plan, version) = (given(&posted.install_plan), given(&posted.resource_version));
     let (Some(plan), Some(version)) = (plan, version) else {
-        return Bad::new("install_plan", "it names no version of one").into_response();
+        return InvalidField::new("install_plan", "it names no version of one").into_response();
     };
     match approved(visit, (plan, version), hash).await {
         Ok(()) => act::done(visit, operator),
@@ -72,7 +74,7 @@ async fn approve(visit: &Visit<'_>, operator: &str) -> Response {
 }
 
 /// Approves an InstallPlan in the version that was shown.
-async fn approved(visit: &Visit<'_>, (plan, version): (&str, &str), hash: &str) -> Result<()> {
+async fn approved(visit: &PageView<'_>, (plan, version): (&str, &str), hash: &str) -> Result<()> {
     let home = visit.home();
     let observed = visit.cluster.observe(Some(home), false).await?;
     let found = observed.install_plan(home, plan).filter(|plan| is_pending(plan));
@@ -84,12 +86,12 @@ async fn approved(visit: &Visit<'_>, (plan, version): (&str, &str), hash: &str) 
         ))
     };
     ensure!(found.is_some_and(|plan| is_shown(approval(&observed, plan))), changed());
-    let looked = Looked { namespace: home, name: plan, resource_version: version };
+    let looked = ReviewedPlan { namespace: home, name: plan, resource_version: version };
     ensure!(acts::approve(&visit.cluster, looked, WRITING).await?, changed());
     Ok(())
 }
 
-async fn all(visit: &Visit<'_>) -> Response {
+async fn all(visit: &PageView<'_>) -> Response {
     let (waiting, failure) = match visit.cluster.observe(Some(visit.home()), false).await {
         Ok(observed) => (waiting(&observed, visit.home()), None),
         Err(error) => (Vec::new(), Some(Failure::of(&error))),
@@ -115,7 +117,7 @@ fn waiting(observed: &Observed, home: &str) -> Vec<Waiting> {
     waiting.collect()
 }
 
-async fn one(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Response {
+async fn one(visit: &PageView<'_>, operator: &str, refusal: Option<Refusal>) -> Response {
     let (code, refusal) = act::parts(refusal);
     let command = visit.command().word("plan").word("upgrade").word(operator);
     let observed = visit.cluster.observe(Some(visit.home()), false).await;
@@ -133,7 +135,7 @@ async fn one(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Res
             return (code, page).into_response();
         }
     };
-    let wanted = Wanted::Upgrade { operator: operator.to_owned(), to: None, channel: None };
+    let wanted = Operation::Upgrade { operator: operator.to_owned(), to: None, channel: None };
     let (shown, failure) = match act::preview(visit, wanted).await {
         Ok(preview) => (Some(shown(preview)), None),
         Err(error) => (None, Some(Failure::of(&error))),
@@ -141,7 +143,8 @@ async fn one(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Res
     let approves = [Action::of_olm("patch", "installplans", visit.home())];
     let why_not = match waits {
         Some(_) => {
-            act::not_allowed(&May::read(&visit.cluster, visit.home()).await, &approves).await
+            act::not_allowed(&NamespaceRights::read(&visit.cluster, visit.home()).await, &approves)
+                .await
         }
         None => Vec::new(),
     };
@@ -160,7 +163,7 @@ async fn one(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Res
 }
 
 /// The command that approves what is shown.
-fn command_of(visit: &Visit<'_>, package: &str, waits: Option<&PendingApproval>) -> String {
+fn command_of(visit: &PageView<'_>, package: &str, waits: Option<&PendingApproval>) -> String {
     let Some(waits) = waits else { return String::new() };
     let own = waits.approves.iter().find(|one| !one.subscriptions.is_empty());
     let version = own.or(waits.approves.first());

@@ -8,17 +8,17 @@ use anyhow::Result;
 use askama::Template;
 use axum::response::{IntoResponse, Redirect, Response};
 use clap::ValueEnum;
-use olm_client::acts::rights::{Action, May};
+use olm_client::acts::rights::{Action, NamespaceRights};
 use olm_client::acts::{self, Operands, Removal, verdict};
-use olm_plan::preview::{Preview, Wanted};
+use olm_plan::preview::{Operation, Preview};
 
 use super::act::{self, Refusal, Submit, WRITING};
 use super::frame::{Frame, html, url};
 use super::params::one_of;
 use super::shown::{Shown, shown};
-use super::{Page, Visit, given};
+use super::{Page, PageView, given};
 use crate::failure::Failure;
-use crate::form::Bad;
+use crate::form::InvalidField;
 use crate::guard::random;
 
 /// Reports that are kept.
@@ -90,7 +90,7 @@ impl Reports {
 }
 
 /// Reads the page or a report, or does what was shown.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let operator = given(&visit.params.name).unwrap_or_default();
     if !visit.params.is_posted() {
         let report = given(&visit.params.report);
@@ -115,18 +115,18 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     }
 }
 
-fn operands(visit: &Visit<'_>) -> Result<Operands, Bad> {
+fn operands(visit: &PageView<'_>) -> Result<Operands, InvalidField> {
     let said = given(&visit.params.posted.operands);
     let known = one_of("operands", said, &OPERANDS)?;
-    Operands::from_str(known, false).map_err(|why| Bad::new("operands", &why))
+    Operands::from_str(known, false).map_err(|why| InvalidField::new("operands", &why))
 }
 
-fn wanted(operator: &str) -> Wanted {
-    Wanted::Uninstall { operator: operator.to_owned() }
+fn wanted(operator: &str) -> Operation {
+    Operation::Uninstall { operator: operator.to_owned() }
 }
 
 async fn removed(
-    visit: &Visit<'_>,
+    visit: &PageView<'_>,
     operator: &str,
     operands: Operands,
     hash: &str,
@@ -140,18 +140,18 @@ async fn removed(
     Ok(acts::report(&preview, operands, false))
 }
 
-fn reported(visit: &Visit<'_>, operator: &str, report: &str) -> Response {
+fn reported(visit: &PageView<'_>, operator: &str, report: &str) -> Response {
     let command = visit.command().word("list");
     let frame = visit.frame(Page::Remove, &format!("{operator} is removed"), &command);
     html(&Removed { frame, lines: report.lines().map(str::to_owned).collect() })
 }
 
-async fn page(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Response {
+async fn page(visit: &PageView<'_>, operator: &str, refusal: Option<Refusal>) -> Response {
     let (code, refusal) = act::parts(refusal);
     let command = visit.command().word("uninstall").word(operator);
     let command = command.word("--operands=keep");
     let read = act::preview(visit, wanted(operator)).await;
-    let may = May::read(&visit.cluster, visit.home()).await;
+    let may = NamespaceRights::read(&visit.cluster, visit.home()).await;
     let (why_not, choices) = match &read {
         Ok(preview) => {
             (in_the_way(visit, &may, preview).await, choices(visit, &may, preview).await)
@@ -178,7 +178,11 @@ async fn page(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Re
     (code, page).into_response()
 }
 
-async fn in_the_way(visit: &Visit<'_>, may: &May<'_>, preview: &Preview) -> Vec<String> {
+async fn in_the_way(
+    visit: &PageView<'_>,
+    may: &NamespaceRights<'_>,
+    preview: &Preview,
+) -> Vec<String> {
     let mut why_not: Vec<String> = Vec::new();
     why_not.extend(verdict(preview).err().map(|error| error.to_string()));
     let deletes = ["subscriptions", "clusterserviceversions"]
@@ -187,7 +191,11 @@ async fn in_the_way(visit: &Visit<'_>, may: &May<'_>, preview: &Preview) -> Vec<
     why_not
 }
 
-async fn choices(visit: &Visit<'_>, may: &May<'_>, preview: &Preview) -> Vec<Choice> {
+async fn choices(
+    visit: &PageView<'_>,
+    may: &NamespaceRights<'_>,
+    preview: &Preview,
+) -> Vec<Choice> {
     let said = given(&visit.params.posted.operands).unwrap_or("keep");
     let deletes: Vec<Action> = preview
         .crds

@@ -4,19 +4,19 @@
 use anyhow::{Result, ensure};
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use olm_client::acts::rights::{Action, May};
-use olm_client::acts::{self, Looked, difference, follow_channel, verdict};
+use olm_client::acts::rights::{Action, NamespaceRights};
+use olm_client::acts::{self, ReviewedPlan, difference, follow_channel, verdict};
 use olm_client::operator::subscription;
 use olm_plan::approval::is_pending;
 use olm_plan::observed::name;
-use olm_plan::preview::{Preview, Wanted};
+use olm_plan::preview::{Operation, Preview};
 use olm_types::api::InstallPlan;
 
 use super::act::{self, Changed, Refusal, Submit, WRITING};
 use super::frame::{Frame, html};
 use super::shown::{Shown, shown};
-use super::{Page, Visit, given};
-use crate::command::Words;
+use super::{Page, PageView, given};
+use crate::command::CommandLine;
 use crate::failure::Failure;
 
 #[derive(Template)]
@@ -41,7 +41,7 @@ enum Step {
 }
 
 /// Reads the page, or does what was shown.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let operator = given(&visit.params.name).unwrap_or_default();
     if !visit.params.is_posted() {
         return page(visit, operator, None).await;
@@ -56,12 +56,12 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     }
 }
 
-fn wanted(visit: &Visit<'_>, operator: &str) -> Wanted {
+fn wanted(visit: &PageView<'_>, operator: &str) -> Operation {
     let channel = given(&visit.params.channel).map(str::to_owned);
-    Wanted::Upgrade { operator: operator.to_owned(), to: None, channel }
+    Operation::Upgrade { operator: operator.to_owned(), to: None, channel }
 }
 
-async fn upgraded(visit: &Visit<'_>, operator: &str, hash: &str) -> Result<()> {
+async fn upgraded(visit: &PageView<'_>, operator: &str, hash: &str) -> Result<()> {
     let preview = act::preview(visit, wanted(visit, operator)).await?;
     act::same(&preview, hash)?;
     verdict(&preview)?;
@@ -74,7 +74,7 @@ async fn upgraded(visit: &Visit<'_>, operator: &str, hash: &str) -> Result<()> {
         Step::Approval(plan) => {
             let name = name(&plan.metadata);
             let resource_version = plan.metadata.resource_version.as_deref().unwrap_or_default();
-            let looked = Looked { namespace: home, name, resource_version };
+            let looked = ReviewedPlan { namespace: home, name, resource_version };
             let is_approved = acts::approve(&visit.cluster, looked, WRITING).await?;
             let changed =
                 || Changed(format!("InstallPlan {name} has changed meanwhile; look again"));
@@ -85,7 +85,7 @@ async fn upgraded(visit: &Visit<'_>, operator: &str, hash: &str) -> Result<()> {
     }
 }
 
-async fn step(visit: &Visit<'_>, operator: &str, preview: &Preview) -> Result<Step> {
+async fn step(visit: &PageView<'_>, operator: &str, preview: &Preview) -> Result<Step> {
     if let Some(channel) = given(&visit.params.channel) {
         return Ok(Step::Channel(channel.to_owned()));
     }
@@ -105,7 +105,7 @@ async fn step(visit: &Visit<'_>, operator: &str, preview: &Preview) -> Result<St
     })
 }
 
-async fn page(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Response {
+async fn page(visit: &PageView<'_>, operator: &str, refusal: Option<Refusal>) -> Response {
     let (code, refusal) = act::parts(refusal);
     let channel = given(&visit.params.channel).unwrap_or_default();
     let (submit, read) = match act::preview(visit, wanted(visit, operator)).await {
@@ -134,7 +134,7 @@ async fn page(visit: &Visit<'_>, operator: &str, refusal: Option<Refusal>) -> Re
     (code, page).into_response()
 }
 
-fn command(visit: &Visit<'_>, operator: &str) -> Words {
+fn command(visit: &PageView<'_>, operator: &str) -> CommandLine {
     let command = visit.command().word("upgrade").word(operator);
     command.flag("--channel", given(&visit.params.channel))
 }
@@ -144,7 +144,7 @@ fn button(why_not: Vec<String>) -> Submit {
 }
 
 /// The button, and all that is in its way.
-async fn submit(visit: &Visit<'_>, operator: &str, preview: &Preview) -> Submit {
+async fn submit(visit: &PageView<'_>, operator: &str, preview: &Preview) -> Submit {
     let mut why_not: Vec<String> =
         verdict(preview).err().map(|error| error.to_string()).into_iter().collect();
     let resource = match step(visit, operator, preview).await {
@@ -160,7 +160,7 @@ async fn submit(visit: &Visit<'_>, operator: &str, preview: &Preview) -> Submit 
         }
     };
     if let Some(resource) = resource {
-        let may = May::read(&visit.cluster, visit.home()).await;
+        let may = NamespaceRights::read(&visit.cluster, visit.home()).await;
         let patch = [Action::of_olm("patch", resource, visit.home())];
         why_not.extend(act::not_allowed(&may, &patch).await);
     }

@@ -31,13 +31,13 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const SILENT: usize = 500;
 
 /// A client's certificate and key.
-type Own = (String, String);
+type ClientIdentity = (String, String);
 
 /// An API that knows a front proxy.
 struct Served {
     address: SocketAddr,
     trusted: String,
-    front_proxy: Own,
+    front_proxy: ClientIdentity,
     tasks: Tasks,
 }
 
@@ -58,7 +58,7 @@ impl Served {
     }
 
     /// A connection whose handshake is done.
-    async fn connect(&self, own: Option<&Own>, from: &str) -> TlsStream<TcpStream> {
+    async fn connect(&self, own: Option<&ClientIdentity>, from: &str) -> TlsStream<TcpStream> {
         let own = own.map(|(certificate, key)| (certificate.as_str(), key.as_str()));
         let connector = connector(&self.trusted, own, default_provider(), ALL_VERSIONS);
         let stream = self.silent(from).await;

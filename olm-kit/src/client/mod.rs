@@ -4,14 +4,14 @@
 //! the server decides), a bound on every call that is not a watch, and few, short retries: kube's
 //! default would hold a write back for up to a quarter of an hour, while our queues try again with
 //! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt. No name
-//! leads a request elsewhere: `straight` looks at every path. What the operators do not read of an
+//! leads a request elsewhere: `path_guard` looks at every path. What the operators do not read of an
 //! answer is left out while it arrives: `answer`.
 
 mod answer;
 mod bound;
 pub(crate) mod fence;
+mod path_guard;
 mod rule;
-mod straight;
 mod transport;
 mod verb;
 
@@ -34,7 +34,7 @@ pub use answer::Fields;
 pub(crate) use answer::without;
 use bound::BoundLayer;
 use fence::FenceLayer;
-use straight::StraightLayer;
+use path_guard::PathGuardLayer;
 
 /// Longest wait for the head of an answer that is not a watch; kube-apiserver itself gives up
 /// after 60 s, and webhooks have 30 s at most.
@@ -161,7 +161,7 @@ impl Connector {
         let stack = ClientBuilder::new(transport, config.default_namespace)
             .with_layer(&BoundLayer::new(REQUEST_TIMEOUT, self.metrics.clone()))
             .with_layer(&FenceLayer::new(self.leadership.clone()))
-            .with_layer(&StraightLayer::new())
+            .with_layer(&PathGuardLayer::new())
             .with_layer(&BufferLayer::new(CALL_BUFFER))
             .with_layer(&RetryLayer::new(retry))
             .with_layer(&AnswerLayer::default());

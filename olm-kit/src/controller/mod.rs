@@ -3,7 +3,7 @@
 //! A failure, a panic included, is logged, counted and tried again after the key's back-off; it
 //! never ends a worker. On shutdown no new key is taken and running reconciles finish.
 //! Reconciles that wait for servers of others go on beside the workers, where a controller has
-//! [`Places`] for them.
+//! [`ParallelReconciles`] for them.
 
 mod places;
 mod reconcile;
@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
-pub use places::Places;
-use places::{Beside, Place};
+pub use places::ParallelReconciles;
+use places::{ParallelLimit, Place};
 pub use reconcile::{Conclusion, ReconcileError, Reconciler};
 
 use crate::cause;
@@ -39,7 +39,7 @@ pub struct Controller<Key: QueueKey, R> {
     reconciler: Arc<R>,
     workers: usize,
     metrics: Option<ControllerMetrics>,
-    beside: Option<Beside<Key>>,
+    beside: Option<ParallelLimit<Key>>,
     /// Reconciles under way that may go on beside the workers.
     running: TaskTracker,
 }
@@ -78,8 +78,8 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
 
     /// Reconciles that take long go on beside the workers, where there are places.
     #[must_use]
-    pub fn beside(mut self, places: Places) -> Self {
-        self.beside = Some(Beside::new(places, &self.queue));
+    pub fn beside(mut self, places: ParallelReconciles) -> Self {
+        self.beside = Some(ParallelLimit::new(places, &self.queue));
         self
     }
 
@@ -125,7 +125,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
                 () = shutdown.cancelled() => return,
                 taken = self.queue.take() => taken,
             };
-            if self.beside.as_ref().is_some_and(|beside| beside.park(&key)) {
+            if self.beside.as_ref().is_some_and(|beside| beside.defer(&key)) {
                 self.queue.done(&key);
                 continue;
             }
@@ -151,7 +151,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
         self: &Arc<Self>,
         (key, cause): (Key, &'static str),
         shutdown: &CancellationToken,
-        beside: &Beside<Key>,
+        beside: &ParallelLimit<Key>,
         span: Span,
     ) {
         let place: Arc<Mutex<Option<Place<Key>>>> = Arc::default();

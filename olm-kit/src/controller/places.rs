@@ -20,7 +20,7 @@ use crate::queue::Queue;
 
 /// How many reconciles may go on beside the workers of a controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct ParallelReconciles {
     /// How long a worker waits with a reconcile.
     pub time_limit: Duration,
     /// Places of each namespace.
@@ -31,7 +31,7 @@ pub struct Places {
     pub first: Option<String>,
 }
 
-impl Default for Places {
+impl Default for ParallelReconciles {
     /// Half a second is more than servers need that are well.
     fn default() -> Self {
         Self { time_limit: Duration::from_millis(500), each: 2, all: 24, first: None }
@@ -39,8 +39,8 @@ impl Default for Places {
 }
 
 /// The places of one controller. Clones share them.
-pub(super) struct Beside<Key: QueueKey> {
-    limits: Arc<Places>,
+pub(super) struct ParallelLimit<Key: QueueKey> {
+    limits: Arc<ParallelReconciles>,
     queue: Queue<Key>,
     state: Arc<Mutex<State<Key>>>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Beside<Key: QueueKey> {
 /// A place that is taken until this is dropped.
 pub(super) struct Place<Key: QueueKey> {
     namespace: String,
-    of: Beside<Key>,
+    of: ParallelLimit<Key>,
 }
 
 struct State<Key> {
@@ -58,8 +58,8 @@ struct State<Key> {
     parked: BTreeMap<String, BTreeSet<Key>>,
 }
 
-impl<Key: QueueKey> Beside<Key> {
-    pub(super) fn new(limits: Places, queue: &Queue<Key>) -> Self {
+impl<Key: QueueKey> ParallelLimit<Key> {
+    pub(super) fn new(limits: ParallelReconciles, queue: &Queue<Key>) -> Self {
         let state = State { taken: BTreeMap::new(), parked: BTreeMap::new() };
         Self { limits: Arc::new(limits), queue: queue.clone(), state: Arc::new(Mutex::new(state)) }
     }
@@ -69,7 +69,7 @@ impl<Key: QueueKey> Beside<Key> {
     }
 
     /// Parks a key whose namespace has no place left; it is added to the queue when there is one.
-    pub(super) fn park(&self, key: &Key) -> bool {
+    pub(super) fn defer(&self, key: &Key) -> bool {
         let (namespace, mut state) = (namespace(key), self.state.lock());
         let full = state.taken_by(namespace) >= self.most(namespace);
         if full {
@@ -119,7 +119,7 @@ impl<Key> State<Key> {
     }
 }
 
-impl<Key: QueueKey> Clone for Beside<Key> {
+impl<Key: QueueKey> Clone for ParallelLimit<Key> {
     fn clone(&self) -> Self {
         Self {
             limits: Arc::clone(&self.limits),

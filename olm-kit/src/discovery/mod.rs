@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 use crate::path::segment;
 
-pub use optional::Optional;
+pub use optional::{Optional, OptionalKind};
 pub use server_version::{BELIEVED_FOR, ServerVersion};
 
 /// Shortest time between two look-ups of one group and version.

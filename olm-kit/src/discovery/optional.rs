@@ -1,5 +1,9 @@
 //! Objects of kinds that not every cluster has.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject};
 use kube::core::GroupVersionKind;
 use serde_json::Value;
@@ -15,6 +19,41 @@ pub enum Optional {
     NoSuchObject,
     /// The object.
     Is(Value),
+}
+
+/// A kind that a controller reports to where the cluster has it, and looks for where it does not.
+pub struct OptionalKind {
+    kinds: ApiKinds,
+    api: (&'static str, &'static str, &'static str),
+    /// Whether the log says already that the kind is missing.
+    reported: AtomicBool,
+}
+
+impl OptionalKind {
+    /// Pause before a missing kind is looked for again, as in v0.
+    pub const PROBE: Duration = Duration::from_secs(60);
+
+    /// Group, version and kind, looked up with `client`.
+    pub fn new(client: Client, api: (&'static str, &'static str, &'static str)) -> Self {
+        Self { kinds: ApiKinds::new(client), api, reported: AtomicBool::default() }
+    }
+
+    /// Looks for an object of this name. The log says once that the kind is missing.
+    ///
+    /// # Errors
+    /// As [`ApiKinds::look_for`].
+    pub async fn look_for(&self, name: &str) -> Result<Optional, DiscoveryError> {
+        let found = self.kinds.look_for(self.api, name).await?;
+        if found == Optional::NoSuchKind && !self.reported.swap(true, Ordering::Relaxed) {
+            let (group, version, kind) = self.api;
+            tracing::warn!(
+                name,
+                "this cluster knows no {kind}s ({group}/{version}), so there is nothing to report to; it is \
+                 looked for every minute"
+            );
+        }
+        Ok(found)
+    }
 }
 
 impl ApiKinds {

@@ -4,7 +4,7 @@
 //! each object may cause a burst of events and then one per minute. An event that cannot be
 //! written is logged and lost: events are news, never state.
 
-mod ledger;
+mod correlator;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::tasks::chain;
-use ledger::{EventWrite, Ledger, Posted, Topic};
+use correlator::{EventCorrelator, EventKey, EventWrite, RecordedEvent};
 
 /// Namespace of events about cluster-scoped objects.
 const CLUSTER_EVENTS: &str = "default";
@@ -33,13 +33,13 @@ const MESSAGE_LIMIT: usize = 1024;
 pub struct Recorder {
     client: Client,
     component: Arc<str>,
-    ledger: Arc<Mutex<Ledger>>,
+    correlator: Arc<Mutex<EventCorrelator>>,
 }
 
 impl Recorder {
     /// A recorder whose events name `component` as their source.
     pub fn new(client: Client, component: &str) -> Self {
-        Self { client, component: component.into(), ledger: Arc::default() }
+        Self { client, component: component.into(), correlator: Arc::default() }
     }
 
     /// Records an event about `target`; the event as it was written, or `None` when it was
@@ -49,8 +49,8 @@ impl Recorder {
     }
 
     async fn record_at(&self, target: &Target, note: &EventNote, now: Timestamp) -> Option<Value> {
-        let topic = Topic { target: target.clone(), note: note.clone() };
-        let write = self.ledger.lock().decide(&topic, now);
+        let topic = EventKey { target: target.clone(), note: note.clone() };
+        let write = self.correlator.lock().decide(&topic, now);
         let written = match write {
             EventWrite::Suppress => {
                 tracing::debug!(object = %target, reason = note.reason, "too many events, suppressed");
@@ -68,7 +68,7 @@ impl Recorder {
         match written {
             Ok(event) => {
                 let (name, count) = (event.metadata.name.clone()?, event.count.unwrap_or(1));
-                self.ledger.lock().posted(topic, Posted { name, count });
+                self.correlator.lock().posted(topic, RecordedEvent { name, count });
                 serde_json::to_value(event).ok()
             }
             Err(error) => {
@@ -78,19 +78,24 @@ impl Recorder {
         }
     }
 
-    async fn create(&self, topic: &Topic, now: Timestamp) -> kube::Result<Event> {
+    async fn create(&self, topic: &EventKey, now: Timestamp) -> kube::Result<Event> {
         let event = event(topic, &self.component, now);
         self.events(topic).create(&PostParams::default(), &event).await
     }
 
-    async fn raise(&self, topic: &Topic, posted: &Posted, now: Timestamp) -> kube::Result<Event> {
+    async fn raise(
+        &self,
+        topic: &EventKey,
+        posted: &RecordedEvent,
+        now: Timestamp,
+    ) -> kube::Result<Event> {
         let count = posted.count.saturating_add(1);
         let patch = json!({"count": count, "lastTimestamp": Time(now)});
         let patch = Patch::Merge(&patch);
         self.events(topic).patch(&posted.name, &PatchParams::default(), &patch).await
     }
 
-    fn events(&self, topic: &Topic) -> Api<Event> {
+    fn events(&self, topic: &EventKey) -> Api<Event> {
         Api::namespaced(self.client.clone(), namespace(&topic.target))
     }
 }
@@ -100,7 +105,7 @@ fn namespace(target: &Target) -> &str {
 }
 
 /// The first event about a topic.
-fn event(topic: &Topic, component: &str, now: Timestamp) -> Event {
+fn event(topic: &EventKey, component: &str, now: Timestamp) -> Event {
     let (target, note) = (&topic.target, &topic.note);
     let type_ = match note.event_type {
         EventType::Normal => "Normal",

@@ -123,7 +123,7 @@ async fn too_many_events_are_suppressed_per_object() {
 #[test]
 fn cluster_scoped_objects_and_long_messages() {
     let crds = Resource::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "crds");
-    let topic = Topic { target: Target::cluster(crds, "a.b"), note: note(&"ü".repeat(1000)) };
+    let topic = EventKey { target: Target::cluster(crds, "a.b"), note: note(&"ü".repeat(1000)) };
     let event = event(&topic, "olm", now());
     assert_eq!(event.metadata.namespace.as_deref(), Some("default"));
     let message = event.message.unwrap();

@@ -15,12 +15,12 @@ mod executed;
 mod identity;
 mod object_locks;
 mod options;
+mod parallel;
 mod response;
 mod stop;
 mod strategic;
 #[cfg(test)]
 mod tests;
-mod together;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use serde_json::Value;
 use crate::cause;
 use crate::controller::ReconcileError;
 use crate::events::Recorder;
-use crate::watch::Absorb;
+use crate::watch::WrittenStore;
 
 pub use executed::Executed;
 pub use identity::{TokenRequests, TokenSource};
@@ -62,7 +62,7 @@ struct Inner {
     tokens: Option<Arc<dyn TokenSource>>,
     recorder: Recorder,
     writes: WriteCounter,
-    stores: RwLock<BTreeMap<Resource, Vec<Arc<dyn Absorb>>>>,
+    stores: RwLock<BTreeMap<Resource, Vec<Arc<dyn WrittenStore>>>>,
     object_locks: ObjectLocks,
     options: InterpreterOptions,
 }
@@ -93,13 +93,17 @@ impl Interpreter {
 
     /// Hands written objects of `resource` to `store` from now on.
     #[must_use]
-    pub fn with_store(self, resource: Resource, store: impl Absorb + 'static) -> Self {
+    pub fn with_store(self, resource: Resource, store: impl WrittenStore + 'static) -> Self {
         self.with_shared_store(resource, Arc::new(store))
     }
 
     /// The same for a store of any type.
     #[must_use]
-    pub(crate) fn with_shared_store(self, resource: Resource, store: Arc<dyn Absorb>) -> Self {
+    pub(crate) fn with_shared_store(
+        self,
+        resource: Resource,
+        store: Arc<dyn WrittenStore>,
+    ) -> Self {
         self.inner.stores.write().entry(resource).or_default().push(store);
         self
     }
@@ -127,7 +131,7 @@ impl Interpreter {
                 results.extend(left.iter().map(|_| Executed::without_write(Outcome::Skipped)));
                 break;
             }
-            let together = together::first(left).iter().map(|effect| self.one(effect));
+            let together = parallel::first(left).iter().map(|effect| self.one(effect));
             let executed = join_all(together).await;
             refused = executed.iter().any(|executed| executed.outcome.refusal().is_some());
             results.extend(executed);
@@ -186,7 +190,7 @@ impl Interpreter {
             Ok(answer) => {
                 let executed = answer.conclude(action, known.as_deref());
                 if let Outcome::Created(object) | Outcome::Changed(object) = &executed.outcome {
-                    self.absorb(&effect.target.resource, object);
+                    self.insert_written(&effect.target.resource, object);
                 }
                 executed
             }
@@ -227,7 +231,7 @@ impl Interpreter {
         if is_there { None } else { of_kind.iter().find_map(|store| store.gone_at(target)) }
     }
 
-    fn absorb(&self, resource: &Resource, object: &Value) {
+    fn insert_written(&self, resource: &Resource, object: &Value) {
         let stores = self.inner.stores.read().get(resource).cloned().unwrap_or_default();
         stores.iter().for_each(|store| store.absorb_value(object));
     }

@@ -54,7 +54,7 @@ pub struct Election {
 }
 
 /// The Lease as it was seen last.
-struct Seen {
+struct ObservedLease {
     lease: Option<Lease>,
     since: Instant,
 }
@@ -134,7 +134,7 @@ impl Election {
 
     /// Ends when another replica took the Lease of this one.
     async fn run(&self, known: &Gate) -> LeaderError {
-        let mut seen = Seen { lease: None, since: Instant::now() };
+        let mut seen = ObservedLease { lease: None, since: Instant::now() };
         loop {
             match timeout(self.options.deadline, self.round(&mut seen)).await {
                 Ok(Ok(())) => {
@@ -152,7 +152,7 @@ impl Election {
     }
 
     /// One look at the Lease, and a write if it is this replica's or to be had.
-    async fn round(&self, seen: &mut Seen) -> Result<(), RoundError> {
+    async fn round(&self, seen: &mut ObservedLease) -> Result<(), RoundError> {
         let sent = Instant::now();
         let found = self.leases.get_opt(&self.options.name).await?;
         // What an answer shows may be as young as the answer, however long it took.
@@ -220,7 +220,7 @@ impl Election {
     }
 }
 
-impl Seen {
+impl ObservedLease {
     /// Remembers what was found, and since when it is known to be like that.
     fn update(&mut self, lease: Option<Lease>, now: Instant) {
         if version(lease.as_ref()) != version(self.lease.as_ref()) {

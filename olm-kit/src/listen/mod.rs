@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::connection::Connection;
-use self::places::Places;
+use self::places::ConnectionSlots;
 use crate::callers::Authorities;
 use crate::tasks::{Tasks, contained};
 use crate::tls::{ListenError, ServingIdentity};
@@ -118,7 +118,7 @@ impl Server {
     }
 
     async fn accept(self, router: Router, shutdown: CancellationToken) {
-        let (places, open) = (Arc::new(Places::new(self.limits)), TaskTracker::new());
+        let (places, open) = (Arc::new(ConnectionSlots::new(self.limits)), TaskTracker::new());
         loop {
             let (stream, address) = tokio::select! {
                 biased;

@@ -17,7 +17,7 @@ use super::Limits;
 const SAID: Duration = Duration::from_secs(60);
 
 /// All places of a server.
-pub(super) struct Places {
+pub(super) struct ConnectionSlots {
     limit: usize,
     grace: Duration,
     state: Mutex<State>,
@@ -47,17 +47,17 @@ struct Taken {
 /// The place of one caller, free again when this is dropped.
 pub(super) struct Place {
     number: u64,
-    places: Arc<Places>,
+    places: Arc<ConnectionSlots>,
     closed: CancellationToken,
 }
 
 /// A request that is being answered, until this is dropped.
 pub(super) struct Busy {
     number: u64,
-    places: Arc<Places>,
+    places: Arc<ConnectionSlots>,
 }
 
-impl Places {
+impl ConnectionSlots {
     /// As many as the limits say, all free.
     pub(super) fn new(limits: Limits) -> Self {
         let Limits { callers: limit, grace, .. } = limits;
@@ -185,13 +185,13 @@ mod tests {
     const MINE: &str = "192.0.2.1";
     const OTHER: &str = "192.0.2.2";
 
-    fn places(callers: usize) -> Arc<Places> {
-        Arc::new(Places::new(Limits { callers, ..Limits::default() }))
+    fn places(callers: usize) -> Arc<ConnectionSlots> {
+        Arc::new(ConnectionSlots::new(Limits { callers, ..Limits::default() }))
     }
 
     /// Callers that came one second after the other; those of `busy` are being answered.
     async fn callers(
-        places: &Arc<Places>,
+        places: &Arc<ConnectionSlots>,
         addresses: &[&str],
         busy: &[usize],
     ) -> (Vec<Place>, Vec<Busy>) {

@@ -43,19 +43,19 @@ pub struct WatchFigures {
 }
 
 /// Kind and label selector of a watch.
-type About = (String, String);
+type WatchLabels = (String, String);
 
 /// What watches count. Clones share it.
 #[derive(Clone)]
 pub struct WatchMetrics {
     rejected: IntCounterVec,
     interruptions: IntCounterVec,
-    watches: Probes<About, WatchFigures>,
+    watches: Probes<WatchLabels, WatchFigures>,
 }
 
 impl WatchMetrics {
     pub(super) fn register(catalogue: &Catalogue) -> Result<Self, MetricsError> {
-        let watches: Probes<About, WatchFigures> = Probes::default();
+        let watches: Probes<WatchLabels, WatchFigures> = Probes::default();
         let read = watches.clone();
         let families = [OBJECTS, MALFORMED].map(|family| family.described(Type::Gauge));
         catalogue.at_scrape(&families, move || {
@@ -98,8 +98,8 @@ impl WatchMetrics {
 }
 
 /// Several watches may look at the same objects, each for parts of them.
-fn sums(figures: Vec<(About, WatchFigures)>) -> BTreeMap<About, WatchFigures> {
-    let mut sums: BTreeMap<About, WatchFigures> = BTreeMap::new();
+fn sums(figures: Vec<(WatchLabels, WatchFigures)>) -> BTreeMap<WatchLabels, WatchFigures> {
+    let mut sums: BTreeMap<WatchLabels, WatchFigures> = BTreeMap::new();
     for (about, one) in figures {
         let sum = sums.entry(about).or_insert(WatchFigures { synced: true, ..Default::default() });
         sum.objects += one.objects;
@@ -109,7 +109,7 @@ fn sums(figures: Vec<(About, WatchFigures)>) -> BTreeMap<About, WatchFigures> {
     sums
 }
 
-fn samples((kind, selector): &About, figures: &WatchFigures) -> [Sample; 2] {
+fn samples((kind, selector): &WatchLabels, figures: &WatchFigures) -> [Sample; 2] {
     [(OBJECTS, figures.objects), (MALFORMED, figures.malformed)].map(|(family, count)| {
         let value = u32::try_from(count).map_or(f64::INFINITY, f64::from);
         Sample::new(family, &[kind, selector], value)

@@ -116,7 +116,7 @@ impl<K: Cached> Cache<K> {
         let key = key_of(meta);
         self.malformed.remove(&key);
         let (uid, version) = (meta.uid.clone(), meta.resource_version.clone());
-        self.tombstones.bury(key.clone(), uid, version);
+        self.tombstones.record_deletion(key.clone(), uid, version);
         let object = self.get(&key)?;
         let (known, gone) = (object.cached_uid(), meta.uid.as_deref());
         let other = known.is_some() && gone.is_some() && known != gone;
@@ -144,7 +144,7 @@ impl<K: Cached> Cache<K> {
     }
 
     /// The process wrote the object and this is what the API server answered.
-    pub(super) fn absorb(&mut self, object: K) -> Option<Change<K>> {
+    pub(super) fn insert_written(&mut self, object: K) -> Option<Change<K>> {
         let key = ObjectKey::of(&object);
         let stale = match self.get(&key) {
             Some(known) => order(&object, known) != Some(Ordering::Greater),
@@ -154,7 +154,7 @@ impl<K: Cached> Cache<K> {
     }
 
     /// The process wrote the object, and the API server answered that it is gone with that.
-    pub(super) fn absorb_deletion(&mut self, object: &K) -> Option<Change<K>> {
+    pub(super) fn remove_written(&mut self, object: &K) -> Option<Change<K>> {
         let key = ObjectKey::of(object);
         let other = self.get(&key).is_some_and(|known| known.cached_uid() != object.cached_uid());
         if other {
@@ -162,7 +162,7 @@ impl<K: Cached> Cache<K> {
         }
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let (uid, version) = (owned(object.cached_uid()), owned(object.cached_version()));
-        self.tombstones.bury(key.clone(), uid, version);
+        self.tombstones.record_deletion(key.clone(), uid, version);
         self.take(&key)
     }
 
@@ -204,7 +204,7 @@ impl<K: Cached> Cache<K> {
         let confirmed = self.confirmed.iter().filter(|(_, confirmed)| **confirmed);
         let keys = confirmed.map(|(slot, _)| ObjectKey::of(&*slot.0));
         let gone: Vec<_> = keys.filter(|key| !listed.contains(key)).collect();
-        gone.iter().filter_map(|key| self.bury(key)).collect()
+        gone.iter().filter_map(|key| self.record_deletion(key)).collect()
     }
 
     /// What the watch should have reported by now, or will never report.
@@ -221,7 +221,7 @@ impl<K: Cached> Cache<K> {
     pub(super) fn drop_unconfirmed(&mut self, suspect: &Unconfirmed) -> Option<Change<K>> {
         let (object, confirmed) = self.entry(&suspect.key)?;
         let same = object.cached_version() == suspect.version.as_deref();
-        if same && !confirmed { self.bury(&suspect.key) } else { None }
+        if same && !confirmed { self.record_deletion(&suspect.key) } else { None }
     }
 
     /// The object in this place, and whether it is confirmed.
@@ -251,12 +251,12 @@ impl<K: Cached> Cache<K> {
         Some(Change { old: Some(slot.0), new: None })
     }
 
-    fn bury(&mut self, key: &ObjectKey) -> Option<Change<K>> {
+    fn record_deletion(&mut self, key: &ObjectKey) -> Option<Change<K>> {
         let change = self.take(key)?;
         if let Some(old) = &change.old {
             let (uid, version) = (old.cached_uid(), old.cached_version());
             let owned = |text: Option<&str>| text.map(str::to_owned);
-            self.tombstones.bury(key.clone(), owned(uid), owned(version));
+            self.tombstones.record_deletion(key.clone(), owned(uid), owned(version));
         }
         Some(change)
     }

@@ -30,7 +30,7 @@ pub(super) enum Admits<K> {
 }
 
 /// A store that an interpreter can hand objects to without knowing their type.
-pub trait Absorb: Send + Sync {
+pub trait WrittenStore: Send + Sync {
     /// Takes the object as an API server returned it. One that is malformed, or takes more memory than the watch
     /// reads, is ignored: the watch will report it. One whose last finalizer went while it was being deleted is gone.
     fn absorb_value(&self, object: &Value);
@@ -42,11 +42,11 @@ pub trait Absorb: Send + Sync {
     fn gone_at(&self, target: &Target) -> Option<String>;
 }
 
-impl<K: Cached + DeserializeOwned + Send + Sync> Absorb for Store<K> {
+impl<K: Cached + DeserializeOwned + Send + Sync> WrittenStore for Store<K> {
     fn absorb_value(&self, object: &Value) {
         let is_gone = is_gone(object);
         let Ok(object) = typed::<K>(object) else { return };
-        if is_gone { self.absorb_deletion(object) } else { self.absorb(object) }
+        if is_gone { self.remove_written(object) } else { self.insert_written(object) }
     }
 
     fn version_of(&self, target: &Target) -> Option<String> {

@@ -4,7 +4,7 @@
 //! - a store is ordered by namespace and name, so that iteration never depends on a hash map;
 //! - a malformed object is logged, counted and skipped; the last good version of it stays;
 //! - objects that vanished while the watch was interrupted are reported like any other deletion;
-//! - what the process wrote itself is visible at once ([`Store::absorb`]), is never overwritten by
+//! - what the process wrote itself is visible at once ([`Store::insert_written`]), is never overwritten by
 //!   an older event, and never brings a deleted object back;
 //! - listeners are called in the order of the changes, one at a time per store.
 
@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub use builder::{Watch, WatchBuilder};
 pub use cache::Malformed;
 pub use cached::Cached;
-pub use intake::Absorb;
+pub use intake::WrittenStore;
 pub use kube::runtime::watcher::Config;
 pub use set::WatchSet;
 pub use store::Store;

@@ -7,7 +7,7 @@ use kube::{Api, Client, Resource};
 use olm_effect::Resource as Kind;
 use serde::de::DeserializeOwned;
 
-use super::{Absorb, Cached, Config, Store, Watch, WatchBuilder};
+use super::{Cached, Config, Store, Watch, WatchBuilder, WrittenStore};
 use crate::interpreter::Interpreter;
 use crate::metrics::WatchMetrics;
 use crate::tasks::Tasks;
@@ -20,7 +20,7 @@ pub struct WatchSet {
     client: Client,
     metrics: WatchMetrics,
     starts: Vec<Start>,
-    stores: Vec<(Kind, Arc<dyn Absorb>)>,
+    stores: Vec<(Kind, Arc<dyn WrittenStore>)>,
 }
 
 impl WatchSet {
@@ -72,7 +72,7 @@ impl WatchSet {
     /// Hands what the interpreter writes to all stores.
     #[must_use]
     pub fn follow(&self, interpreter: Interpreter) -> Interpreter {
-        let hand = |to: Interpreter, (kind, store): &(Kind, Arc<dyn Absorb>)| {
+        let hand = |to: Interpreter, (kind, store): &(Kind, Arc<dyn WrittenStore>)| {
             to.with_shared_store(kind.clone(), Arc::clone(store))
         };
         self.stores.iter().fold(interpreter, hand)

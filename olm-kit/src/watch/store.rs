@@ -108,16 +108,16 @@ impl<K: Cached> Store<K> {
 
     /// Takes an object that the process wrote, so that it sees its own writes before the watch
     /// reports them. Older versions and deleted objects are ignored.
-    pub fn absorb(&self, object: K) {
+    pub fn insert_written(&self, object: K) {
         if self.admits(&object) {
-            self.change(|cache, object| cache.absorb(object), object);
+            self.change(|cache, object| cache.insert_written(object), object);
         }
     }
 
     /// Takes an object that the process wrote, and that is gone with that.
-    pub(super) fn absorb_deletion(&self, object: K) {
+    pub(super) fn remove_written(&self, object: K) {
         if self.admits(&object) {
-            self.change(|cache, object| cache.absorb_deletion(&object), object);
+            self.change(|cache, object| cache.remove_written(&object), object);
         }
     }
 

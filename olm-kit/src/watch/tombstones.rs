@@ -25,7 +25,12 @@ struct Deleted {
 
 impl Tombstones {
     /// Remembers the deletion of this object at this version.
-    pub(super) fn bury(&mut self, key: ObjectKey, uid: Option<String>, version: Option<String>) {
+    pub(super) fn record_deletion(
+        &mut self,
+        key: ObjectKey,
+        uid: Option<String>,
+        version: Option<String>,
+    ) {
         let deleted = Deleted { uid, version };
         if self.deleted.insert(key.clone(), deleted).is_none() {
             self.order.push_back(key);
@@ -56,15 +61,15 @@ impl Tombstones {
 mod tests {
     use super::*;
 
-    fn bury(tombstones: &mut Tombstones, key: &ObjectKey, uid: &str, version: &str) {
-        tombstones.bury(key.clone(), Some(uid.to_owned()), Some(version.to_owned()));
+    fn record_deletion(tombstones: &mut Tombstones, key: &ObjectKey, uid: &str, version: &str) {
+        tombstones.record_deletion(key.clone(), Some(uid.to_owned()), Some(version.to_owned()));
     }
 
     #[test]
     fn covers_the_same_object_and_older_ones() {
         let mut tombstones = Tombstones::default();
         let key = ObjectKey::namespaced("ns", "a");
-        bury(&mut tombstones, &key, "uid-1", "20");
+        record_deletion(&mut tombstones, &key, "uid-1", "20");
         let covers = |uid, version| tombstones.covers(&key, Some(uid), Some(version));
         assert!(covers("uid-1", "25"), "same object, late answer");
         assert!(covers("uid-0", "15"), "an older object");
@@ -76,8 +81,8 @@ mod tests {
     fn memory_is_bounded() {
         let mut tombstones = Tombstones::default();
         for number in 0..2 * REMEMBERED {
-            bury(&mut tombstones, &ObjectKey::cluster(&number.to_string()), "u", "1");
-            bury(&mut tombstones, &ObjectKey::cluster("again"), "u", "1");
+            record_deletion(&mut tombstones, &ObjectKey::cluster(&number.to_string()), "u", "1");
+            record_deletion(&mut tombstones, &ObjectKey::cluster("again"), "u", "1");
         }
         assert!(tombstones.deleted.len() <= REMEMBERED);
         assert_eq!(tombstones.deleted.len(), tombstones.order.len());

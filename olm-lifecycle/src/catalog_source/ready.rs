@@ -11,7 +11,7 @@ use olm_types::reasons::catalog_source as reasons;
 use super::hosting::PULLS;
 use super::hosting::conditions::content_problem;
 use super::observed::Observed;
-use super::plan::Course;
+use super::plan::PlannedStatus;
 use super::pod_problem::of_pods;
 use super::pods::{is_ready, serving};
 use super::status::{READY, TRANSIENT_FAILURE};
@@ -22,7 +22,7 @@ use crate::readiness::{Readiness, Reported, Why, report, says};
 /// reason to write.
 pub(super) fn note(
     observed: &Observed,
-    course: &Course,
+    course: &PlannedStatus,
     before: &CatalogSourceStatus,
     status: &mut CatalogSourceStatus,
     now: Timestamp,
@@ -41,31 +41,31 @@ pub(super) fn note(
 /// Nothing while a write is about to bring the catalog back here.
 fn readiness(
     observed: &Observed,
-    course: &Course,
+    course: &PlannedStatus,
     status: &CatalogSourceStatus,
 ) -> Option<Readiness> {
     let catalog = observed.catalog.name_any();
     let connecting =
         |text: &str| Readiness::Progressing(Why::new(reasons::CONNECTING, text.to_owned()));
     match course {
-        Course::Renaming | Course::Adopting => return None,
-        Course::Invalid(problem) => {
+        PlannedStatus::Renaming | PlannedStatus::Adopting => return None,
+        PlannedStatus::Invalid(problem) => {
             let why = Why::new(reasons::SPEC_INVALID_ERROR, problem.to_string());
             return Some(Readiness::Stalled(why));
         }
-        Course::Broken(problem) => {
+        PlannedStatus::Broken(problem) => {
             let why = Why::new(reasons::REGISTRY_SERVER_ERROR, problem.to_string());
             return Some(Readiness::Stalled(why));
         }
-        Course::Pulling => return Some(pulling(observed, status)),
-        Course::NoConfigMap(_) | Course::Address | Course::Server(_) => {}
+        PlannedStatus::Pulling => return Some(pulling(observed, status)),
+        PlannedStatus::NoConfigMap(_) | PlannedStatus::Address | PlannedStatus::Server(_) => {}
     }
     let reason = status.reason.as_deref().unwrap_or_default();
     if [reasons::CONFIG_MAP_ERROR, reasons::REGISTRY_SERVER_ERROR].contains(&reason) {
         let message = status.message.clone().unwrap_or_default();
         return Some(Readiness::Progressing(Why::new(reason, message)));
     }
-    if let Course::Server(server) = course
+    if let PlannedStatus::Server(server) = course
         && (server.made_pod || (!was_ready(status) && !is_served(observed)))
     {
         let problem = of_pods(&catalog, &observed.server.pods);
@@ -184,7 +184,11 @@ mod tests {
         reported.collect::<Vec<_>>().join(", ")
     }
 
-    fn noted(course: &Course, mut status: CatalogSourceStatus, problem: Option<&str>) -> String {
+    fn noted(
+        course: &PlannedStatus,
+        mut status: CatalogSourceStatus,
+        problem: Option<&str>,
+    ) -> String {
         let observed = observed(Value::Null, problem);
         note(
             &observed,
@@ -211,7 +215,7 @@ mod tests {
         "Ready=False CatalogNotReadable, Stalled=True CatalogNotReadable"
     )]
     fn connections(#[case] state: &str, #[case] problem: Option<&str>, #[case] expected: &str) {
-        assert_eq!(noted(&Course::Address, with_state(state), problem), expected);
+        assert_eq!(noted(&PlannedStatus::Address, with_state(state), problem), expected);
     }
 
     #[rstest]
@@ -222,15 +226,15 @@ mod tests {
     )]
     #[case::by_a_pod("READY", "Ready=True Connected")]
     fn served_while_the_operator_pulls(#[case] state: &str, #[case] expected: &str) {
-        assert_eq!(noted(&Course::Pulling, with_state(state), None), expected);
+        assert_eq!(noted(&PlannedStatus::Pulling, with_state(state), None), expected);
     }
 
     #[test]
     fn what_only_a_change_of_the_spec_helps_is_stalled() {
-        let invalid = Course::Invalid(SpecProblem::UnknownType("nope".to_owned()));
+        let invalid = PlannedStatus::Invalid(SpecProblem::UnknownType("nope".to_owned()));
         let expected = "Ready=False SpecInvalidError, Stalled=True SpecInvalidError";
         assert_eq!(noted(&invalid, with_state("READY"), None), expected);
-        let missing = Course::NoConfigMap("not found".to_owned());
+        let missing = PlannedStatus::NoConfigMap("not found".to_owned());
         let reason = Some(reasons::CONFIG_MAP_ERROR.to_owned());
         let status = CatalogSourceStatus { reason, ..CatalogSourceStatus::default() };
         let expected = "Ready=False ConfigMapError, Reconciling=True ConfigMapError";
@@ -249,11 +253,11 @@ mod tests {
         let observed = observed(Value::Null, None);
         let mut status = with_state("READY");
         let before = CatalogSourceStatus::default();
-        note(&observed, &Course::Address, &before, &mut status, Timestamp::UNIX_EPOCH);
+        note(&observed, &PlannedStatus::Address, &before, &mut status, Timestamp::UNIX_EPOCH);
         assert_eq!(status.observed_generation, Some(3), "written along");
         let before = CatalogSourceStatus { observed_generation: kept, ..status };
         let mut again = before.clone();
-        note(&observed, &Course::Address, &before, &mut again, Timestamp::UNIX_EPOCH);
+        note(&observed, &PlannedStatus::Address, &before, &mut again, Timestamp::UNIX_EPOCH);
         assert_eq!(again.observed_generation, expected);
     }
 }

@@ -60,10 +60,10 @@ pub fn decide_catalog(report: &CatalogReport, now: Timestamp) -> Option<Effect> 
     let release = report.release.as_deref().filter(|release| !release.is_empty());
     let is_new = release.is_some_and(|release| !says(&status, release));
     let deployed = format!("Deployed {}", report.olm_version);
-    status.say_lasting("Degraded", false, "", now);
-    status.say_lasting("Progressing", is_new, &deployed, now);
-    status.say_lasting("Available", true, "", now);
-    status.say_lasting("Upgradeable", true, "", now);
+    status.set_lasting("Degraded", false, "", now);
+    status.set_lasting("Progressing", is_new, &deployed, now);
+    status.set_lasting("Available", true, "", now);
+    status.set_lasting("Upgradeable", true, "", now);
     status.versions = release.map(|release| versions(report, release)).unwrap_or_default();
     status.related_objects = related(report);
     write(&report.name, live, &status)

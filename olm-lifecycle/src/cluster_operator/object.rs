@@ -120,7 +120,7 @@ impl Status {
     }
 
     /// Says something under a type; the time changes with what is said to be true alone.
-    pub fn say_lasting(&mut self, type_: &str, status: bool, message: &str, now: Timestamp) {
+    pub fn set_lasting(&mut self, type_: &str, status: bool, message: &str, now: Timestamp) {
         let known = |status: &Self| {
             let found = status.conditions.iter().find(|condition| condition.type_ == type_);
             found.map(|found| (found.status.clone(), found.last_transition_time.clone()))

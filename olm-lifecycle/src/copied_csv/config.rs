@@ -15,14 +15,14 @@ use crate::writes::{resource_of, target_of};
 
 /// Who has copies of the operators that watch all namespaces.
 #[derive(Clone, Debug, Default)]
-pub struct Census {
+pub struct CopyInventory {
     /// Names of the namespaces that are not being deleted.
     pub namespaces: BTreeSet<String>,
     /// For each original of a global group, by namespace and name: where its copies are.
     pub copies: BTreeMap<(String, String), BTreeSet<String>>,
 }
 
-impl Census {
+impl CopyInventory {
     /// Whether all copies are where the setting wants them, and nowhere else.
     fn is_as_expected(&self, copying: &Copying) -> bool {
         self.copies.iter().all(|((home, _), found)| {
@@ -42,10 +42,10 @@ impl Census {
 pub fn config_status(
     config: &OLMConfig,
     copying: &Copying,
-    census: &Census,
+    inventory: &CopyInventory,
     now: Timestamp,
 ) -> Option<Effect> {
-    let (status, reason, message) = verdict(copying.enabled, census.is_as_expected(copying));
+    let (status, reason, message) = verdict(copying.enabled, inventory.is_as_expected(copying));
     let present = config.status.iter().flat_map(|status| &status.conditions);
     let mut conditions: Vec<Condition> = present.cloned().collect();
     let old = conditions.iter().position(|condition| condition.type_ == DISABLED_COPIED_CSVS);

@@ -21,14 +21,14 @@ pub struct Fingerprint {
 
 /// Which parts of a copy have to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lack {
+pub struct OutdatedParts {
     /// Everything but the status: created where there is no copy, replaced where there is one.
     pub object: bool,
     /// The status, which is a write of its own.
     pub status: bool,
 }
 
-impl Lack {
+impl OutdatedParts {
     /// Everything, where it is not known what a copy should look like.
     pub const ALL: Self = Self { object: true, status: true };
 
@@ -40,8 +40,8 @@ impl Lack {
 
 impl Fingerprint {
     /// What a copy lacks that was found with this fingerprint; all where none was found.
-    pub fn lack(self, found: Option<Self>) -> Lack {
-        Lack {
+    pub fn lack(self, found: Option<Self>) -> OutdatedParts {
+        OutdatedParts {
             object: found.is_none_or(|found| found.object != self.object),
             status: found.is_none_or(|found| found.status != self.status),
         }
@@ -91,6 +91,6 @@ mod tests {
         #[case] object: bool,
         #[case] status: bool,
     ) {
-        assert_eq!(print(1, 2).lack(found), Lack { object, status });
+        assert_eq!(print(1, 2).lack(found), OutdatedParts { object, status });
     }
 }

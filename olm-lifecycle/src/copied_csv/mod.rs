@@ -11,10 +11,10 @@ mod fingerprint;
 mod prototype;
 mod record;
 
-pub use config::{Census, config_status, disabled_note};
+pub use config::{CopyInventory, config_status, disabled_note};
 pub use copied_roles::{TargetRights, decide_rights};
 pub use desired::{Copying, Desired, desired, has_concluded};
-pub use fingerprint::{Fingerprint, Lack};
+pub use fingerprint::{Fingerprint, OutdatedParts};
 pub use prototype::Prototype;
 pub use record::CopiedCsv;
 

@@ -2,7 +2,6 @@
 //! (spec catalog-operator 3.9, 3.10 and 4).
 
 pub(crate) mod approval;
-pub mod asked;
 pub mod collect;
 pub(crate) mod components;
 pub mod continuation;
@@ -12,6 +11,7 @@ pub mod phase;
 pub(crate) mod plan_order;
 mod report;
 pub mod request;
+pub mod requesters;
 mod stale;
 pub mod steps;
 mod superseded;

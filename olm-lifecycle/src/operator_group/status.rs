@@ -26,7 +26,7 @@ pub(super) fn desired(
         Err(NoTargets::NotAllowed(_)) => wanted.namespaces.clear(),
         Err(NoTargets::Malformed(_) | NoTargets::Going { .. }) => {}
     }
-    let now = service_account::moment(now);
+    let now = service_account::status_time(now);
     let multiple = (observed.groups_in_namespace > 1).then(|| {
         let text = "Multiple OperatorGroup found in the same namespace".to_owned();
         (reasons::MULTIPLE_OPERATOR_GROUPS_FOUND, text)

@@ -26,7 +26,7 @@ pub(super) fn holding(
     let installed = upgraded(status)?;
     match plan.phase() {
         InstallPlanPhase::RequiresApproval => {}
-        InstallPlanPhase::Failed => return versions::let_go(subscription, Some(status), plan),
+        InstallPlanPhase::Failed => return versions::releases(subscription, Some(status), plan),
         InstallPlanPhase::None
         | InstallPlanPhase::Planning
         | InstallPlanPhase::Installing

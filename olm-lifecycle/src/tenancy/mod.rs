@@ -53,7 +53,7 @@ impl Trust {
 
     /// Whether `own` has to give way to the APIs that `other` claims: a tenant's claim does not
     /// count where an administrator trusts the namespace.
-    pub fn heeds(&self, own: &OperatorGroup, other: &OperatorGroup) -> bool {
+    pub fn yields_to(&self, own: &OperatorGroup, other: &OperatorGroup) -> bool {
         let trusted = |group: &OperatorGroup| self.namespace(group.metadata.namespace.as_deref());
         !trusted(own) || trusted(other)
     }
@@ -84,6 +84,6 @@ mod tests {
     ) {
         let namespaces = ["admin".to_owned()].into();
         let trust = Trust { policy, namespaces, ..Trust::default() };
-        assert_eq!(trust.heeds(&group(own), &group(other)), heeded);
+        assert_eq!(trust.yields_to(&group(own), &group(other)), heeded);
     }
 }

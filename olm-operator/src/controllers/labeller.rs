@@ -9,7 +9,7 @@ use crate::components::{ComponentId, ComponentKind};
 use crate::stores::Stores;
 
 /// Labels Deployments, ClusterRoles and ClusterRoleBindings.
-pub struct Labeller {
+pub struct LabelReconciler {
     /// Where objects are observed.
     pub stores: Stores,
     /// What carries decisions out.
@@ -17,7 +17,7 @@ pub struct Labeller {
 }
 
 #[async_trait]
-impl Reconciler<ComponentId> for Labeller {
+impl Reconciler<ComponentId> for LabelReconciler {
     async fn reconcile(&self, id: &ComponentId) -> Result<Conclusion, ReconcileError> {
         let Some(object) = observe(&self.stores, id) else { return Ok(Conclusion::Done) };
         self.interpreter.act(&labels(&object)).await?;

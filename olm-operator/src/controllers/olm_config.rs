@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::copied_csv::{Census, Copying, config_status};
+use olm_lifecycle::copied_csv::{CopyInventory, Copying, config_status};
 
 use crate::clock;
 use crate::stores::Stores;
 
 /// Where the copies of the operators that watch all namespaces are.
-pub fn census(stores: &Stores) -> Census {
+pub fn copy_inventory(stores: &Stores) -> CopyInventory {
     let namespaces = stores.namespaces.list();
     let staying = namespaces.iter().filter(|found| found.metadata.deletion_timestamp.is_none());
-    Census {
+    CopyInventory {
         namespaces: staying.filter_map(|found| found.metadata.name.clone()).collect(),
         copies: copies(stores),
     }
@@ -55,7 +55,7 @@ impl Reconciler<String> for ConfigReconciler {
         };
         let enabled = config.copied_csvs_enabled();
         let copying = Copying { enabled, protected: self.protected.clone() };
-        let effect = config_status(&config, &copying, &census(&self.stores), clock::now());
+        let effect = config_status(&config, &copying, &copy_inventory(&self.stores), clock::now());
         self.interpreter.act(effect.as_slice()).await?;
         Ok(Conclusion::Done)
     }

@@ -12,7 +12,7 @@ use olm_types::labels::{ComponentKeyError, component};
 use tokio::time::Instant;
 
 use crate::components::ComponentIndex;
-use crate::pace::Pace;
+use crate::status_delay::StatusDelay;
 use crate::stores::Stores;
 
 /// Reconciles Operators, by name.
@@ -24,7 +24,7 @@ pub struct OperatorReconciler {
     /// What carries decisions out.
     pub interpreter: Interpreter,
     /// Lists of components that are about to change again: an install brings a dozen of them.
-    pub pace: Pace<String>,
+    pub status_delay: StatusDelay<String>,
 }
 
 #[async_trait]
@@ -38,18 +38,19 @@ impl Reconciler<String> for OperatorReconciler {
             }
         };
         let Some(effect) = decide(&observed) else {
-            self.pace.forget(name);
+            self.status_delay.forget(name);
             return Ok(Conclusion::Done);
         };
         // A missing Operator is created at once; its list follows.
         if observed.operator.is_some() {
-            let left = self.pace.left(name.clone(), digest(&observed.components), Instant::now());
+            let left =
+                self.status_delay.left(name.clone(), digest(&observed.components), Instant::now());
             if !left.is_zero() {
                 return Ok(Conclusion::RequeueAfter(left));
             }
         }
         self.interpreter.act(&[effect]).await?;
-        self.pace.forget(name);
+        self.status_delay.forget(name);
         Ok(Conclusion::Done)
     }
 }

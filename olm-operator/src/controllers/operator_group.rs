@@ -15,7 +15,7 @@ use olm_opgroup::oldest;
 use tokio::time::Instant;
 
 use crate::clock;
-use crate::pace::Pace;
+use crate::status_delay::StatusDelay;
 use crate::stores::Stores;
 
 /// The group of this key and its surroundings; `None` when it is gone.
@@ -50,14 +50,14 @@ pub struct GroupReconciler {
     pub interpreter: Interpreter,
     /// Roles that are about to change again: several operators that arrive together bring APIs one after the
     /// other, and Kubernetes computes what aggregates a role anew with each change of it.
-    pub pace: Pace<ObjectKey>,
+    pub status_delay: StatusDelay<ObjectKey>,
 }
 
 #[async_trait]
 impl Reconciler<ObjectKey> for GroupReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(observed) = observe(&self.stores, key) else {
-            self.pace.forget(key);
+            self.status_delay.forget(key);
             let namespace = key.namespace.as_deref().unwrap_or_default();
             let effects = decide_gone(namespace, &key.name, &roles(&self.stores, key));
             self.interpreter.act(&effects).await?;
@@ -81,13 +81,14 @@ impl GroupReconciler {
         observed: &Observed,
     ) -> Result<Conclusion, ReconcileError> {
         if !effects.is_empty() {
-            let left = self.pace.left(key.clone(), digest(&role_apis(observed)), Instant::now());
+            let left =
+                self.status_delay.left(key.clone(), digest(&role_apis(observed)), Instant::now());
             if !left.is_zero() {
                 return Ok(Conclusion::RequeueAfter(left));
             }
             self.interpreter.act(effects).await?;
         }
-        self.pace.forget(key);
+        self.status_delay.forget(key);
         Ok(Conclusion::Done)
     }
 }

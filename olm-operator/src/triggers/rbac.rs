@@ -54,7 +54,7 @@ impl Triggers {
             self.wake_referenced(binding.as_ref());
             self.copies_of_rights(&binding.metadata);
             self.wake_subjects(&binding.subjects, Some(namespace));
-            self.wake_asking(binding.as_ref());
+            self.requeue_callers(binding.as_ref());
         }
         self.mark_failed_installs(namespace);
     }

@@ -37,7 +37,7 @@ impl Triggers {
 
     /// Wakes the CSVs whose servers ask about their callers through a binding in `kube-system`. As
     /// in v0 it names no owner: its subject says in which namespace they are, its name the server.
-    pub(super) fn wake_asking(&self, binding: &RoleBinding) {
+    pub(super) fn requeue_callers(&self, binding: &RoleBinding) {
         if binding.metadata.namespace.as_deref() != Some(KUBE_SYSTEM) {
             return;
         }

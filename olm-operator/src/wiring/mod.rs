@@ -30,16 +30,16 @@ use olm_lifecycle::csv::stages::Stages;
 use crate::args::Args;
 use crate::changes::Changes;
 use crate::components::ComponentIndex;
-use crate::controllers::cluster_operator::{Report, Successes};
+use crate::controllers::cluster_operator::{Report, ReportingReconciler};
 use crate::controllers::csv::CsvReconciler;
 use crate::controllers::namespace::NamespaceReconciler;
 use crate::controllers::operator_group::GroupReconciler;
 use crate::dependents::Dependents;
 use crate::metrics::CsvMetrics;
 use crate::originals::Originals;
-use crate::pace::Pace;
 use crate::proxy;
 use crate::queues::Queues;
+use crate::status_delay::StatusDelay;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;
@@ -104,7 +104,7 @@ struct Parts {
     /// The rules of a CSV's life.
     stages: Stages,
     /// Statuses of CSVs that only refresh what is there, and wait to be written.
-    refreshes: Pace<ObjectKey>,
+    refreshes: StatusDelay<ObjectKey>,
     /// How far the owners of namespaces are trusted.
     tenancy: Tenancy,
     /// Whether this replica acts.
@@ -151,7 +151,7 @@ impl Parts {
             report,
             protected: args.protected(),
             stages,
-            refreshes: Pace::default(),
+            refreshes: StatusDelay::default(),
             tenancy,
             participant,
         })
@@ -169,12 +169,12 @@ impl Parts {
             stages: self.stages.clone(),
             tenancy: self.tenancy.clone(),
             metrics: metrics.clone(),
-            pace: self.refreshes.clone(),
+            status_delay: self.refreshes.clone(),
         };
         let groups = GroupReconciler {
             stores: stores.clone(),
             interpreter: self.interpreter.clone(),
-            pace: Pace::default(),
+            status_delay: StatusDelay::default(),
         };
         let namespaces = NamespaceReconciler {
             stores: stores.clone(),
@@ -186,8 +186,12 @@ impl Parts {
         self.start("namespace", &queues.namespaces, namespaces, WORKERS);
     }
 
-    fn reported<R>(&self, inner: R) -> Successes<R> {
-        Successes { inner, report: self.report.clone(), queues: self.triggers.queues.clone() }
+    fn reported<R>(&self, inner: R) -> ReportingReconciler<R> {
+        ReportingReconciler {
+            inner,
+            report: self.report.clone(),
+            queues: self.triggers.queues.clone(),
+        }
     }
 
     /// Starts a controller once all stores are filled and this replica leads.

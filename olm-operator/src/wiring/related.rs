@@ -1,22 +1,22 @@
 //! The controllers beside that of CSVs: copies, Operators, adoption, OperatorConditions, labels.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use olm_kit::discovery::ApiKinds;
+use olm_kit::discovery::OptionalKind;
+use olm_lifecycle::cluster_operator::API as CLUSTER_OPERATOR;
 use tokio::sync::Semaphore;
 
 use super::Parts;
 use crate::args::Args;
-use crate::controllers::adoption::{CsvAdopter, SubscriptionAdopter};
+use crate::controllers::adoption::{CsvAdoptionReconciler, SubscriptionAdoptionReconciler};
 use crate::controllers::api_service::ApiServiceReconciler;
 use crate::controllers::cluster_operator::{ClusterOperatorReconciler, Names, Report};
 use crate::controllers::copied_csv::{AT_ONCE, Claims, CopyReconciler, LONGEST};
-use crate::controllers::labeller::Labeller;
+use crate::controllers::labeller::LabelReconciler;
 use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator::OperatorReconciler;
 use crate::controllers::operator_condition::ConditionReconciler;
-use crate::pace::Pace;
+use crate::status_delay::StatusDelay;
 use crate::triggers::Triggers;
 
 /// Sets of copies that are worked on at the same time; each writes to several namespaces at once.
@@ -36,7 +36,7 @@ impl Parts {
             originals: originals.clone(),
             protected: self.protected.clone(),
             announced: Arc::default(),
-            pace: Pace::no_longer_than(LONGEST),
+            status_delay: StatusDelay::no_longer_than(LONGEST),
             refreshes: self.refreshes.clone(),
             queue: queues.copies.clone(),
             claims: Claims::new(queues.copies.clone()),
@@ -59,18 +59,18 @@ impl Parts {
             stores: stores.clone(),
             index: components.clone(),
             interpreter: interpreter.clone(),
-            pace: Pace::default(),
+            status_delay: StatusDelay::default(),
         };
-        let adopter = CsvAdopter {
+        let adopter = CsvAdoptionReconciler {
             stores: stores.clone(),
             index: components.clone(),
             tenancy: self.tenancy.clone(),
             interpreter: interpreter.clone(),
         };
-        let subscriptions = SubscriptionAdopter {
+        let subscriptions = SubscriptionAdoptionReconciler {
             stores: stores.clone(),
             interpreter: interpreter.clone(),
-            pace: Pace::default(),
+            status_delay: StatusDelay::default(),
         };
         let conditions =
             ConditionReconciler { stores: stores.clone(), interpreter: interpreter.clone() };
@@ -79,7 +79,7 @@ impl Parts {
             dependents: dependents.clone(),
             interpreter: interpreter.clone(),
         };
-        let labeller = Labeller { stores: stores.clone(), interpreter: interpreter.clone() };
+        let labeller = LabelReconciler { stores: stores.clone(), interpreter: interpreter.clone() };
         self.start("operator", &queues.operators, operators, WORKERS);
         self.start("adoption_csv", &queues.adoptions, adopter, WORKERS);
         self.start("adoption_subscription", &queues.subscriptions, subscriptions, WORKERS);
@@ -97,10 +97,9 @@ impl Parts {
         let reports = ClusterOperatorReconciler {
             stores: stores.clone(),
             tenancy: self.tenancy.clone(),
-            kinds: ApiKinds::new(self.client.clone()),
+            kind: OptionalKind::new(self.client.clone(), CLUSTER_OPERATOR),
             interpreter: self.interpreter.clone(),
             report: self.report.clone(),
-            reported: AtomicBool::default(),
         };
         self.start("clusteroperator", &queues.reports, reports, 1);
         queues.add_reports();

@@ -34,7 +34,7 @@ use crate::observed::{Observed, Plural, name, namespace};
 pub use codes::{code, codes};
 pub use document::table as document;
 pub use fix::{Fix, quoted as shell_word};
-pub use reading::{Asked, Wanted, wanted};
+pub use reading::{PackageLookup, PackageReads, wanted};
 pub use server::{Server, packages_api_away, servers};
 pub use view::View;
 

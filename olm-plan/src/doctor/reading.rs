@@ -16,7 +16,7 @@ use crate::observed::{Observed, name, namespace};
 
 /// A package of a catalog, and a namespace that sees it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asked {
+pub struct PackageLookup {
     /// Namespace of the catalog.
     pub catalog_namespace: String,
     /// Name of the catalog.
@@ -29,13 +29,13 @@ pub struct Asked {
 
 /// What is read next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct PackageReads {
     /// Namespaces whose InstallPlans matter.
     pub plans: BTreeSet<String>,
     /// Namespaces whose Deployments and Pods matter.
     pub workloads: BTreeSet<String>,
     /// Packages that Subscriptions ask for, each once.
-    pub packages: BTreeSet<Asked>,
+    pub packages: BTreeSet<PackageLookup>,
     /// Namespaces for which the names of all packages matter.
     pub visible_packages: BTreeSet<String>,
     /// Namespaces for which the APIs of all packages matter, too.
@@ -46,8 +46,8 @@ pub struct Wanted {
 
 /// What the lists say has to be read. `plans` are the metadata of the InstallPlans.
 #[must_use]
-pub fn wanted(observed: &Observed, plans: &[ObjectMeta]) -> Wanted {
-    let mut wanted = Wanted::default();
+pub fn wanted(observed: &Observed, plans: &[ObjectMeta]) -> PackageReads {
+    let mut wanted = PackageReads::default();
     let mut known = BTreeSet::new();
     let sources: BTreeSet<(&str, &str)> = observed
         .catalog_sources
@@ -91,8 +91,8 @@ fn is_at_rest(one: &Subscription) -> bool {
     status.state == SubscriptionState::AtLatestKnown && !is_problem
 }
 
-fn asked(one: &Subscription) -> Asked {
-    Asked {
+fn asked(one: &Subscription) -> PackageLookup {
+    PackageLookup {
         catalog_namespace: one.spec.source_namespace.clone(),
         catalog: one.spec.source.clone(),
         package: one.spec.name.clone(),

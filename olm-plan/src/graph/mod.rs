@@ -29,7 +29,7 @@ use edges::Channel;
 
 /// What is installed of the package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Here {
+pub struct InstalledVersion {
     /// Name of the CSV.
     pub csv: String,
     /// Its version.
@@ -168,7 +168,11 @@ impl EdgeKind {
 
 /// Lays out the entries of one package of one catalog; only those of `channel` where one is named.
 #[must_use]
-pub fn graph(entries: &[Arc<Entry>], channel: Option<&str>, here: Option<&Here>) -> Graph {
+pub fn graph(
+    entries: &[Arc<Entry>],
+    channel: Option<&str>,
+    here: Option<&InstalledVersion>,
+) -> Graph {
     let shown = |entry: &&Arc<Entry>| channel.is_none_or(|channel| *entry.channel == *channel);
     let entries: Vec<&Arc<Entry>> = entries.iter().filter(shown).collect();
     let Some(first) = entries.first() else { return Graph::default() };
@@ -231,7 +235,7 @@ fn channels<'a>(entries: &[&'a Arc<Entry>]) -> Vec<Vec<&'a Entry>> {
     all.into_values().collect()
 }
 
-fn lane(channel: &[&Entry], found: &Channel, here: Option<&Here>, x: usize) -> Lane {
+fn lane(channel: &[&Entry], found: &Channel, here: Option<&InstalledVersion>, x: usize) -> Lane {
     let Some(first) = channel.first() else { return Lane::default() };
     let followed = here.and_then(|here| here.channel.as_deref());
     Lane {
@@ -249,7 +253,7 @@ fn next_x(graph: &Graph) -> usize {
     graph.lanes.last().map_or(0, |lane| lane.x + lane.tracks + 1)
 }
 
-fn row(entry: &Entry, here: Option<&Here>) -> Row {
+fn row(entry: &Entry, here: Option<&InstalledVersion>) -> Row {
     Row {
         bundle: entry.name.to_string(),
         version: entry.version.as_ref().map(ToString::to_string),
@@ -259,7 +263,7 @@ fn row(entry: &Entry, here: Option<&Here>) -> Row {
 }
 
 /// What is installed as an entry that upgrades begin with.
-fn entry_of(any: &Entry, here: &Here) -> Entry {
+fn entry_of(any: &Entry, here: &InstalledVersion) -> Entry {
     Entry {
         name: here.csv.as_str().into(),
         package: any.package.clone(),

@@ -32,12 +32,16 @@ fn entry(text: &str) -> Arc<Entry> {
     })
 }
 
-fn here(version: &str) -> Option<Here> {
+fn here(version: &str) -> Option<InstalledVersion> {
     let number = format!("{version}.0.0").parse().ok();
-    Some(Here { csv: format!("a.v{version}"), version: number, channel: Some("stable".to_owned()) })
+    Some(InstalledVersion {
+        csv: format!("a.v{version}"),
+        version: number,
+        channel: Some("stable".to_owned()),
+    })
 }
 
-fn laid_out(entries: &[&str], here: Option<Here>) -> Graph {
+fn laid_out(entries: &[&str], here: Option<InstalledVersion>) -> Graph {
     let entries: Vec<Arc<Entry>> = entries.iter().map(|text| entry(text)).collect();
     graph(&entries, None, here.as_ref())
 }

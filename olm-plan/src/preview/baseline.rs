@@ -11,7 +11,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::labels::DEPLOYMENT_SPEC_HASH;
 use serde_json::{Value, json};
 
-use super::Asked;
+use super::PreviewRequest;
 use super::forward::own_csvs;
 use super::known::Key;
 use super::operator::{Work, converge};
@@ -20,7 +20,7 @@ use super::world::World;
 use crate::observed::name;
 
 /// Takes the Deployments of these CSVs, as far as they were there before, for what OLM has written.
-pub(super) fn assume(asked: &Asked, world: &mut World<'_>, csvs: &BTreeSet<String>) {
+pub(super) fn assume(asked: &PreviewRequest, world: &mut World<'_>, csvs: &BTreeSet<String>) {
     for csv in own_csvs(world, &asked.namespace) {
         let own = olm_key(ClusterServiceVersion::KIND, &asked.namespace, name(&csv.metadata));
         let was_there = world.known().objects.contains_key(&own);
@@ -39,7 +39,11 @@ pub(super) fn assume(asked: &Asked, world: &mut World<'_>, csvs: &BTreeSet<Strin
 }
 
 /// The Deployments that the CSV would be installed with now.
-fn written(asked: &Asked, world: &mut World<'_>, csv: &ClusterServiceVersion) -> Vec<Value> {
+fn written(
+    asked: &PreviewRequest,
+    world: &mut World<'_>,
+    csv: &ClusterServiceVersion,
+) -> Vec<Value> {
     let home = asked.namespace.as_str();
     let mut scratch = World::new(world.known());
     let own = olm_key(ClusterServiceVersion::KIND, home, name(&csv.metadata));

@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorGroup};
 use olm_types::labels::COPIED_FROM;
 
-use super::Asked;
+use super::PreviewRequest;
 use super::change::Action;
 use super::operator::targets;
 use super::result::Copies;
@@ -20,7 +20,7 @@ const CONFIG: &str = "cluster";
 
 /// The copies that come and go.
 pub(super) fn between(
-    asked: &Asked,
+    asked: &PreviewRequest,
     world: &mut World<'_>,
     before: &[ClusterServiceVersion],
     after: &[ClusterServiceVersion],
@@ -44,7 +44,7 @@ pub(super) fn between(
 }
 
 /// How many copies each CSV of the namespace has.
-fn there(asked: &Asked, world: &World<'_>) -> BTreeMap<String, usize> {
+fn there(asked: &PreviewRequest, world: &World<'_>) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for (key, object) in world.objects().filter(|(key, _)| key.kind == ClusterServiceVersion::KIND)
     {
@@ -58,7 +58,7 @@ fn there(asked: &Asked, world: &World<'_>) -> BTreeMap<String, usize> {
 }
 
 /// In how many namespaces the OperatorGroup has copies made.
-fn places(asked: &Asked, world: &mut World<'_>) -> usize {
+fn places(asked: &PreviewRequest, world: &mut World<'_>) -> usize {
     let home = asked.namespace.as_str();
     let groups: Vec<Arc<OperatorGroup>> = world.all(Some(home));
     let [group] = groups.as_slice() else { return 0 };

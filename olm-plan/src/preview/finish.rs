@@ -19,13 +19,18 @@ use super::permissions::{Rights, images};
 use super::prepare::olm_key;
 use super::result::{Images, Preview};
 use super::world::World;
-use super::{Asked, baseline, copies, grants};
+use super::{PreviewRequest, baseline, copies, grants};
 
 /// Kinds that come and go without a user's asking.
 const PASSING: [&str; 1] = ["InstallPlan"];
 
 /// What olm-operator does once the steps are executed.
-pub(super) fn follow_up(asked: &Asked, world: &mut World<'_>, done: &Done, preview: &mut Preview) {
+pub(super) fn follow_up(
+    asked: &PreviewRequest,
+    world: &mut World<'_>,
+    done: &Done,
+    preview: &mut Preview,
+) {
     let home = asked.namespace.as_str();
     let Done { namespace, selection, selected, unknown, .. } = done;
     // In the place of a copy the operator of another namespace is at work, and nothing becomes of it here.
@@ -75,7 +80,7 @@ fn subscriptions(world: &mut World<'_>, home: &str, selection: &Selection, selec
 
 /// Makes the result of all that was written.
 pub(super) fn finish(
-    asked: &Asked,
+    asked: &PreviewRequest,
     world: &mut World<'_>,
     before: &[ClusterServiceVersion],
     preview: &mut Preview,

@@ -15,14 +15,14 @@ use super::hop::{self, Reconciled};
 use super::prepare::{default_account, follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::{Bundle, Preview};
 use super::world::World;
-use super::{Asked, NoPreview, Wanted, finish, plan_objects};
+use super::{NoPreview, Operation, PreviewRequest, finish, plan_objects};
 
 /// More InstallPlans than this are not previewed.
 const MOST_HOPS: usize = 100;
 
 /// The preview of an installation or an upgrade.
 pub(super) fn preview(
-    asked: &Asked,
+    asked: &PreviewRequest,
     world: &mut World<'_>,
     universe: &dyn Universe,
 ) -> Result<Preview, NoPreview> {
@@ -32,8 +32,10 @@ pub(super) fn preview(
     forget_pending(world, home);
     default_account(world, home);
     let (action, name, to) = match &asked.wanted {
-        Wanted::Install(install) => ("install", subscribe(world, home, install, universe)?, None),
-        Wanted::Upgrade { operator, to, channel } => {
+        Operation::Install(install) => {
+            ("install", subscribe(world, home, install, universe)?, None)
+        }
+        Operation::Upgrade { operator, to, channel } => {
             let found = subscription(world, home, operator)?;
             let name = found.metadata.name.unwrap_or_default();
             if let Some(channel) = channel {
@@ -41,7 +43,7 @@ pub(super) fn preview(
             }
             ("upgrade", name, to.as_deref())
         }
-        Wanted::Uninstall { operator } => ("uninstall", operator.clone(), None),
+        Operation::Uninstall { operator } => ("uninstall", operator.clone(), None),
     };
     let subscription = subscription(world, home, &name)?;
     let mut preview = Preview {
@@ -61,7 +63,7 @@ pub(super) fn preview(
 
 /// The plans up to the version that is asked for, or until one waits for a user, or nothing is left.
 fn hops(
-    asked: &Asked,
+    asked: &PreviewRequest,
     world: &mut World<'_>,
     universe: &dyn Universe,
     subscription: &Subscription,
@@ -163,7 +165,7 @@ pub(super) fn own_csvs(world: &World<'_>, namespace: &str) -> Vec<ClusterService
 /// whether there are any. One that other bundles need is there already: OLM goes on without it.
 fn report_copies(
     world: &World<'_>,
-    asked: &Asked,
+    asked: &PreviewRequest,
     reconciled: &Reconciled,
     preview: &mut Preview,
 ) -> bool {
@@ -180,7 +182,7 @@ fn report_copies(
 }
 
 /// Why a CSV cannot be created, in the words of the InstallPlan.
-fn in_the_way(world: &World<'_>, asked: &Asked, csv: &str) -> Option<String> {
+fn in_the_way(world: &World<'_>, asked: &PreviewRequest, csv: &str) -> Option<String> {
     let key = olm_key(ClusterServiceVersion::KIND, &asked.namespace, csv);
     copy_in_the_way(world.get(&key)?).map(|error| error.to_string())
 }

@@ -10,11 +10,11 @@ use super::mode::Mode;
 use super::prepare::GROUP;
 use super::result::Preview;
 use super::world::World;
-use super::{Asked, Wanted};
+use super::{Operation, PreviewRequest};
 use crate::observed::name;
 
 /// The OperatorGroup: made where there is none, and checked against the install modes of the CSVs.
-pub(super) fn group(asked: &Asked, world: &mut World<'_>, preview: &mut Preview) {
+pub(super) fn group(asked: &PreviewRequest, world: &mut World<'_>, preview: &mut Preview) {
     let home = asked.namespace.as_str();
     let mut groups: Vec<OperatorGroup> = world.typed(OperatorGroup::KIND, Some(home));
     groups.retain(|group| group.metadata.deletion_timestamp.is_none());
@@ -64,7 +64,7 @@ fn misfit(csv: &ClusterServiceVersion, home: &str, targets: &[&str]) -> Option<S
 
 /// What is said where another group is there than the one that was asked for; a group of other targets is left alone,
 /// as all operators of the namespace follow it.
-fn kept(asked: &Asked, group: &OperatorGroup) -> Option<String> {
+fn kept(asked: &PreviewRequest, group: &OperatorGroup) -> Option<String> {
     let mode = asked_for(asked)?;
     let selected: BTreeSet<&String> = group.spec.target_namespaces.iter().collect();
     let differs = mode.targets(&asked.namespace).iter().collect::<BTreeSet<_>>() != selected;
@@ -75,15 +75,19 @@ fn kept(asked: &Asked, group: &OperatorGroup) -> Option<String> {
     differs.then_some(note)
 }
 
-fn asked_for(asked: &Asked) -> Option<&Mode> {
+fn asked_for(asked: &PreviewRequest) -> Option<&Mode> {
     match &asked.wanted {
-        Wanted::Install(install) => install.install_mode.as_ref(),
-        Wanted::Upgrade { .. } | Wanted::Uninstall { .. } => None,
+        Operation::Install(install) => install.install_mode.as_ref(),
+        Operation::Upgrade { .. } | Operation::Uninstall { .. } => None,
     }
 }
 
 /// Makes the OperatorGroup, for all namespaces where the CSVs support that. Its target namespaces.
-fn make(asked: &Asked, world: &mut World<'_>, csvs: &[&ClusterServiceVersion]) -> Vec<String> {
+fn make(
+    asked: &PreviewRequest,
+    world: &mut World<'_>,
+    csvs: &[&ClusterServiceVersion],
+) -> Vec<String> {
     let home = asked.namespace.as_str();
     let everywhere = |csv: &&ClusterServiceVersion| {
         InstallModeSet::of(&csv.spec.install_modes).supports(InstallModeType::AllNamespaces)

@@ -20,9 +20,9 @@ use olm_types::bundle::{BundleContent, Entry, Universe};
 use olm_types::properties::annotation;
 use serde_json::json;
 
-use super::Asked;
+use super::PreviewRequest;
 use super::forward::own_csvs;
-use super::known::{Content, Key, Need, bundle_key};
+use super::known::{Content, Key, ReadRequest, bundle_key};
 use super::result::{Bundle, CrdVerdict, Hop, Preview};
 use super::waiting::{comes_first, repeat};
 use super::world::World;
@@ -65,7 +65,7 @@ struct Read {
 
 /// Reconciles once.
 pub(super) fn reconcile(
-    asked: &Asked,
+    asked: &PreviewRequest,
     world: &mut World<'_>,
     universe: &dyn Universe,
     preview: &mut Preview,
@@ -117,7 +117,7 @@ fn choice(chosen: &Chosen) -> Choice {
 
 /// The plan for a part of what was chosen, executed. None when no Subscription would follow it.
 fn installed(
-    asked: &Asked,
+    asked: &PreviewRequest,
     world: &mut World<'_>,
     namespace: &Namespace,
     selection: &Selection,
@@ -166,7 +166,11 @@ fn installed(
     Some(Done { hop, namespace, selection, selected, unknown })
 }
 
-fn namespace(asked: &Asked, world: &World<'_>, csvs: &[ClusterServiceVersion]) -> Namespace {
+fn namespace(
+    asked: &PreviewRequest,
+    world: &World<'_>,
+    csvs: &[ClusterServiceVersion],
+) -> Namespace {
     let home = Some(asked.namespace.as_str());
     let subscriptions: Vec<Subscription> = world.typed(Subscription::KIND, home);
     let plans: Vec<InstallPlan> = world.typed(InstallPlan::KIND, home);
@@ -229,7 +233,7 @@ fn content(
             None
         }
         None => {
-            world.needs.push(Need::Bundle(Arc::clone(entry)));
+            world.needs.push(ReadRequest::Bundle(Arc::clone(entry)));
             unknown.push((Arc::clone(entry), String::new()));
             None
         }
@@ -272,7 +276,7 @@ fn hop(
 
 /// Executes the plan on the world, and judges the CRDs among its steps.
 fn execute(
-    asked: &Asked,
+    asked: &PreviewRequest,
     world: &mut World<'_>,
     request: &PlanRequest,
     read: &Read,
@@ -294,7 +298,7 @@ fn execute(
     }
     while let Some(asked) = execution.next_request() {
         let reply = world.answer(asked);
-        execution.absorb(reply);
+        execution.accept_reply(reply);
     }
     let ended = execution.finish();
     verdicts(world, &ended, &crds_before, preview);
@@ -309,7 +313,7 @@ fn execute(
     }
 }
 
-fn scope(asked: &Asked, world: &World<'_>, request: &PlanRequest) -> Scope {
+fn scope(asked: &PreviewRequest, world: &World<'_>, request: &PlanRequest) -> Scope {
     let plan = request.object(&[]);
     let mut csvs: Vec<Arc<ClusterServiceVersion>> =
         world.typed(ClusterServiceVersion::KIND, None).into_iter().map(Arc::new).collect();

@@ -69,7 +69,7 @@ pub fn bundle_key(entry: &Entry) -> BundleKey {
 
 /// Something that has to be read before a preview is complete.
 #[derive(Clone, Debug)]
-pub enum Need {
+pub enum ReadRequest {
     /// One object.
     Object(Target),
     /// Whether and how a kind is served.

@@ -2,7 +2,7 @@
 //!
 //! Nothing is decided here. The resolver chooses bundles, olm-lifecycle makes the steps of the InstallPlan and
 //! executes them, on a [`World`] in memory instead of a cluster; what it has written is compared with what was
-//! there. What is not known yet is asked for all at once ([`Need`]); whoever reads it calls again.
+//! there. What is not known yet is asked for all at once ([`ReadRequest`]); whoever reads it calls again.
 
 mod baseline;
 pub mod change;
@@ -33,14 +33,14 @@ use crate::details::NoDetails;
 use crate::settings::Settings;
 
 pub use change::{Action, Change, Written};
-pub use known::{Content, Key, Known, Need, bundle_key};
+pub use known::{Content, Key, Known, ReadRequest, bundle_key};
 pub use mode::{Mode, NoMode};
 pub use result::{Bundle, Copies, CrdVerdict, Hop, Preview};
 pub use world::World;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct PreviewRequest {
     /// The namespace of the Subscription.
     pub namespace: String,
     /// How OLM decides.
@@ -48,12 +48,12 @@ pub struct Asked {
     /// The time. Nothing that is shown depends on it, but certificates may be due.
     pub now: Timestamp,
     /// What to do.
-    pub wanted: Wanted,
+    pub wanted: Operation,
 }
 
 /// What to do.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum Operation {
     /// A package is installed that no Subscription of the namespace asks for.
     Install(Install),
     /// What a Subscription has installed is upgraded.
@@ -72,7 +72,7 @@ pub enum Wanted {
     },
 }
 
-impl Wanted {
+impl Operation {
     /// Whether something goes and nothing comes.
     #[must_use]
     pub fn is_removal(&self) -> bool {
@@ -156,7 +156,7 @@ pub enum NoPreview {
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// This has to be read first.
-    Needs(Vec<Need>),
+    Needs(Vec<ReadRequest>),
     /// What would happen.
     Preview(Box<Preview>),
 }
@@ -166,13 +166,13 @@ pub enum Outcome {
 /// # Errors
 /// What was asked for is not there.
 pub fn preview(
-    asked: &Asked,
+    asked: &PreviewRequest,
     known: &Known,
     universe: &dyn Universe,
 ) -> Result<Outcome, NoPreview> {
     let mut world = World::new(known);
     let preview = match &asked.wanted {
-        Wanted::Uninstall { operator } => removal::preview(asked, operator, &mut world)?,
+        Operation::Uninstall { operator } => removal::preview(asked, operator, &mut world)?,
         _ => forward::preview(asked, &mut world, universe)?,
     };
     Ok(match std::mem::take(&mut world.needs) {

@@ -55,7 +55,7 @@ mod tests {
     use olm_effect::Resource;
     use serde_json::{Value, json};
 
-    use super::super::known::{Known, Need};
+    use super::super::known::{Known, ReadRequest};
     use super::*;
 
     fn csv(name: &str, labels: Value) -> Value {
@@ -89,7 +89,7 @@ mod tests {
         known.kinds.insert(config, Served::Kind { resource: resource.clone(), namespaced: true });
         let mut world = World::new(&known);
         ask(&mut world, "ns");
-        let [Need::Object(target), Need::Kind(kind)] = world.needs.as_slice() else {
+        let [ReadRequest::Object(target), ReadRequest::Kind(kind)] = world.needs.as_slice() else {
             panic!("{:?}", world.needs)
         };
         assert_eq!(*target, Target::namespaced(resource, "ns", "c"));

@@ -15,12 +15,12 @@ use super::operator::{Work, converge};
 use super::prepare::{olm_key, subscription};
 use super::result::{CrdVerdict, Preview};
 use super::world::World;
-use super::{Asked, NoPreview, baseline, plan_objects};
+use super::{NoPreview, PreviewRequest, baseline, plan_objects};
 use crate::observed::name;
 
 /// The preview of a removal.
 pub(super) fn preview(
-    asked: &Asked,
+    asked: &PreviewRequest,
     operator: &str,
     world: &mut World<'_>,
 ) -> Result<Preview, NoPreview> {
@@ -54,7 +54,7 @@ pub(super) fn preview(
 }
 
 /// Deletes a CSV as a user does; olm-operator takes away what no garbage collector removes.
-fn remove(asked: &Asked, world: &mut World<'_>, csv: &str, preview: &mut Preview) {
+fn remove(asked: &PreviewRequest, world: &mut World<'_>, csv: &str, preview: &mut Preview) {
     let csvs = BTreeSet::from([csv.to_owned()]);
     baseline::assume(asked, world, &csvs);
     let target = Target::namespaced(resource_of::<ClusterServiceVersion>(), &asked.namespace, csv);

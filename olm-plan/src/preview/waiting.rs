@@ -11,7 +11,7 @@ use olm_lifecycle::subscription::resolution::{Namespace, Selection, unfinished};
 use olm_lifecycle::unpack::BundleReference;
 use olm_types::api::{InstallPlan, Step, StepStatus};
 
-use super::Asked;
+use super::PreviewRequest;
 use super::result::Preview;
 use crate::observed::name;
 
@@ -70,7 +70,7 @@ fn refers(step: &Step) -> bool {
 
 /// Why the plan for a selection is not made yet: another one, which does not bring what is selected, is executed.
 pub(super) fn comes_first(
-    asked: &Asked,
+    asked: &PreviewRequest,
     namespace: &Namespace,
     selection: &Selection,
 ) -> Option<String> {

@@ -29,7 +29,7 @@ pub use needs::{Need, NeededBy};
 
 /// What is known when it is asked.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub struct WhyInputs<'a> {
     /// The namespace.
     pub namespace: &'a str,
     /// Name of a Subscription, or of its package.
@@ -120,7 +120,7 @@ pub struct Why {
 ///
 /// # Errors
 /// There is no such Subscription.
-pub fn why(question: &Question<'_>) -> Result<Why, NoPreview> {
+pub fn why(question: &WhyInputs<'_>) -> Result<Why, NoPreview> {
     let subscription = found(question)?;
     let request = request(question, subscription);
     let outcome = Resolver::default().outcome(&request, question.settings.resolution);
@@ -151,7 +151,7 @@ pub fn why(question: &Question<'_>) -> Result<Why, NoPreview> {
     Ok(why)
 }
 
-fn found<'a>(question: &Question<'a>) -> Result<&'a Subscription, NoPreview> {
+fn found<'a>(question: &WhyInputs<'a>) -> Result<&'a Subscription, NoPreview> {
     let all = question.subscriptions.iter();
     let named = all.clone().find(|one| name(&one.metadata) == question.operator);
     let found = named.or_else(|| all.clone().find(|one| one.spec.name == question.operator));
@@ -162,7 +162,7 @@ fn found<'a>(question: &Question<'a>) -> Result<&'a Subscription, NoPreview> {
 }
 
 /// As OLM asks, but for the Subscription itself: what would come shows even if it is held.
-fn request<'a>(question: &Question<'a>, asked: &Subscription) -> ResolutionRequest<'a> {
+fn request<'a>(question: &WhyInputs<'a>, asked: &Subscription) -> ResolutionRequest<'a> {
     let csvs = question.csvs.iter().filter(|csv| !olm_lifecycle::csv::is_copied(csv));
     let fails_forward = |group: &OperatorGroup| {
         group.spec.upgrade_strategy == Some(UpgradeStrategy::TechPreviewUnsafeFailForward)
@@ -201,7 +201,7 @@ fn says(subscription: &Subscription) -> Vec<String> {
 
 fn judge(
     subscription: &Subscription,
-    question: &Question<'_>,
+    question: &WhyInputs<'_>,
     outcome: &ResolutionOutcome,
     why: &mut Why,
 ) {

@@ -62,7 +62,7 @@ fn asked(universe: &MemoryUniverse, annotations: serde_json::Value) -> Why {
         [csv("a.v1", &format!("[{package},{gvk}]")), csv("b.v1", &format!("[{needs},{needs}]"))];
     let subscriptions = [subscription(annotations), needing()];
     let settings = Settings::default();
-    let question = Question {
+    let question = WhyInputs {
         namespace: "ns",
         operator: "a",
         subscriptions: &subscriptions,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use olm_resolver::constraint::{
     ClassicConstraints, ConstraintError, ConstraintKind, EvaluationBudget, Place, Requirement,
 };
-use olm_resolver::preference::{ChannelKey, Standpoint};
+use olm_resolver::preference::{CatalogViewpoint, ChannelKey};
 use olm_resolver::problem::{Bundle, BundleId, BundleRef, Reason, Rule, VariableId};
 use olm_resolver::source::{
     ClusterVersion, Deprecated, Existing, OnePerPackage, OneProvider, Subscriptions,
@@ -136,7 +136,7 @@ fn candidates(property: &Property, of: &Bundle, scope: &Scope<'_>) -> Result<Fou
         }
     }
     let mut found = Vec::new();
-    let from = Standpoint { namespace: scope.namespace(), catalog: Some(&of.entry.catalog) };
+    let from = CatalogViewpoint { namespace: scope.namespace(), catalog: Some(&of.entry.catalog) };
     for catalog in scope.catalogs_in_order(&from) {
         if catalog == scope.virtual_catalog() {
             found.extend(installed(requirement.as_ref(), scope).map_err(fault)??);

@@ -9,14 +9,14 @@ use crate::installed::VIRTUAL_CATALOG;
 
 /// From where catalogs are looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Standpoint<'a> {
+pub struct CatalogViewpoint<'a> {
     /// The namespace that is resolved.
     pub namespace: &'a str,
     /// Catalog of the bundle that has the dependency; none for a Subscription.
     pub catalog: Option<&'a CatalogKey>,
 }
 
-pub(super) fn order(from: &Standpoint<'_>, catalogs: &mut [CatalogView]) {
+pub(super) fn order(from: &CatalogViewpoint<'_>, catalogs: &mut [CatalogView]) {
     catalogs.sort_by_cached_key(|view| {
         (
             &*view.key.name != VIRTUAL_CATALOG,
@@ -55,7 +55,7 @@ mod tests {
     fn orders(#[case] own: Option<&str>, #[case] given: &[&str], #[case] wanted: &[&str]) {
         let own = own.map(|text| view(text).key);
         let mut views: Vec<_> = given.iter().map(|text| view(text)).collect();
-        order(&Standpoint { namespace: "team", catalog: own.as_ref() }, &mut views);
+        order(&CatalogViewpoint { namespace: "team", catalog: own.as_ref() }, &mut views);
         let keys =
             |views: Vec<CatalogView>| views.into_iter().map(|view| view.key).collect::<Vec<_>>();
         assert_eq!(keys(views), keys(wanted.iter().map(|text| view(text)).collect()));

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use olm_types::bundle::{CatalogKey, CatalogView, Entry};
 
-pub use catalogs::Standpoint;
+pub use catalogs::CatalogViewpoint;
 pub use chain::ChannelOrderError;
 pub use channels::ChannelKey;
 
 /// Orders candidates. Later orders refine earlier ones: catalogs, their channels, their entries.
 pub trait Preference: Send + Sync {
     /// Puts the most preferred catalog first, as seen from the namespace and the bundle that asks.
-    fn order_catalogs(&self, from: &Standpoint<'_>, catalogs: &mut [CatalogView]);
+    fn order_catalogs(&self, from: &CatalogViewpoint<'_>, catalogs: &mut [CatalogView]);
 
     /// Puts the most preferred channel of one catalog first.
     fn order_channels(&self, channels: &mut [ChannelKey]);
@@ -29,7 +29,7 @@ pub trait Preference: Send + Sync {
 pub struct ClassicPreference;
 
 impl Preference for ClassicPreference {
-    fn order_catalogs(&self, from: &Standpoint<'_>, catalogs: &mut [CatalogView]) {
+    fn order_catalogs(&self, from: &CatalogViewpoint<'_>, catalogs: &mut [CatalogView]) {
         catalogs::order(from, catalogs);
     }
 
@@ -43,6 +43,6 @@ impl Preference for ClassicPreference {
 }
 
 /// The catalog of the bundle that asks, if it is a bundle.
-pub(crate) fn same_catalog(from: &Standpoint<'_>, key: &CatalogKey) -> bool {
+pub(crate) fn same_catalog(from: &CatalogViewpoint<'_>, key: &CatalogKey) -> bool {
     from.catalog.is_some_and(|catalog| catalog == key)
 }

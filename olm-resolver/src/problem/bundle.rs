@@ -57,7 +57,7 @@ impl Bundle {
     }
 
     /// Whether every requirement that the one fits is one that the other fits.
-    pub(crate) fn is_twin_of(&self, other: &Self) -> bool {
+    pub(crate) fn is_identical_to(&self, other: &Self) -> bool {
         let (one, other) = (&self.entry, &other.entry);
         one.version == other.version && one.properties == other.properties
     }

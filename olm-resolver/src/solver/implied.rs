@@ -16,7 +16,7 @@ const LOOKS: usize = 50_000_000;
 pub(super) fn exclusions(formula: &Formula) -> Vec<bool> {
     let mut implied = vec![false; formula.rules.len()];
     let by_variable = vec![Vec::new(); formula.variables as usize];
-    let mut stated = Stated { by_variable, looks: Cell::new(0) };
+    let mut stated = StatedRules { by_variable, looks: Cell::new(0) };
     let mut largest_first: Vec<(usize, &Arc<[VariableId]>)> = at_most_one(formula).collect();
     largest_first.sort_by_key(|(_, of)| Reverse(of.len()));
     for (position, of) in largest_first {
@@ -36,13 +36,13 @@ fn at_most_one(formula: &Formula) -> impl Iterator<Item = (usize, &Arc<[Variable
 }
 
 /// The rules that are stated, by the variables that they name.
-struct Stated {
+struct StatedRules {
     by_variable: Vec<Vec<usize>>,
     /// How often a list of rules was looked through.
     looks: Cell<usize>,
 }
 
-impl Stated {
+impl StatedRules {
     /// Whether one rule names all of these.
     fn covers(&self, of: &[VariableId]) -> bool {
         let Some((first, rest)) = of.split_first() else { return true };

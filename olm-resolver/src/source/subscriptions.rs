@@ -10,7 +10,7 @@ use olm_types::bundle::{CatalogKey, Entry};
 
 use crate::error::{Fault, ResolveError};
 use crate::policy::Policy;
-use crate::preference::{ChannelKey, Standpoint};
+use crate::preference::{CatalogViewpoint, ChannelKey};
 use crate::problem::{Bundle, Missing, Problem, Reason, Rule, VariableId};
 use crate::request::SubscriptionFacts;
 use crate::source::versions::{Accepted, follows, out_of_range};
@@ -221,7 +221,7 @@ fn catalogs(
     if let Some(catalog) = &subscription.catalog {
         return vec![catalog.clone()];
     }
-    let from = Standpoint { namespace: scope.namespace(), catalog: None };
+    let from = CatalogViewpoint { namespace: scope.namespace(), catalog: None };
     let mut keys = scope.catalogs_in_order(&from);
     keys.sort_by_key(|key| *key == scope.virtual_catalog());
     keys.retain(|key| entries.iter().any(|entry| entry.catalog == *key));

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::namespaces::DIRECTORIES;
-use olm_testkit::cluster::home::{Home, Kind};
+use olm_testkit::cluster::home::{ClusterDir, Kind};
 use olm_testkit::progress::Progress;
 
 const INOTIFY: &str = "/proc/sys/fs/inotify/max_user_instances";
@@ -30,7 +30,7 @@ struct Borrowed {
 
 /// Takes what is not taken yet. It is on record before it is taken.
 pub(super) fn take(progress: &Progress) -> Result<()> {
-    let lock = Home::lock(progress)?;
+    let lock = ClusterDir::lock(progress)?;
     let mut borrowed = read()?;
     let missing = DIRECTORIES.iter().filter(|path| !Path::new(path).exists());
     borrowed.directories.extend(missing.map(|path| (*path).to_owned()));
@@ -49,9 +49,9 @@ pub(super) fn take(progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// Gives everything back when there is no cluster any more. The caller holds [`Home::lock`].
+/// Gives everything back when there is no cluster any more. The caller holds [`ClusterDir::lock`].
 pub(super) fn give_back_after_the_last() -> Result<()> {
-    let manifests = Home::all()?.into_iter().filter_map(|home| home.manifest());
+    let manifests = ClusterDir::all()?.into_iter().filter_map(|home| home.manifest());
     if manifests.map(|manifest| manifest.kind).any(|kind| kind == Kind::Real) {
         return Ok(());
     }
@@ -81,5 +81,5 @@ fn read() -> Result<Borrowed> {
 }
 
 fn record() -> Result<PathBuf> {
-    Ok(Home::root()?.join("borrowed.json"))
+    Ok(ClusterDir::root()?.join("borrowed.json"))
 }

@@ -5,11 +5,11 @@ use anyhow::Result;
 use super::NODE;
 use super::network::Addresses;
 use olm_testkit::cluster::control_plane::certificates::{Authority, put};
-use olm_testkit::cluster::home::Home;
+use olm_testkit::cluster::home::ClusterDir;
 use olm_testkit::cluster::slot::Slot;
 
 /// Writes them into the cluster's directory.
-pub(super) fn write(home: &Home, slot: Slot, authority: &Authority) -> Result<()> {
+pub(super) fn write(home: &ClusterDir, slot: Slot, authority: &Authority) -> Result<()> {
     let names = [NODE.to_owned(), Addresses::of(slot).node()];
     let (certificate, key) = authority.server(NODE, &names)?;
     put(home, "kubelet.crt", &certificate)?;

@@ -32,7 +32,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use network::Addresses;
-use olm_testkit::cluster::home::{Home, Kind, Manifest};
+use olm_testkit::cluster::home::{ClusterDir, Kind, Manifest};
 use olm_testkit::cluster::managed::Managed;
 use olm_testkit::cluster::slot::Slot;
 use olm_testkit::cluster::{ClusterBackend, Status};
@@ -131,7 +131,7 @@ impl RealCluster {
     }
 
     fn end(&self) -> Result<()> {
-        let lock = Home::lock(&self.managed.progress)?;
+        let lock = ClusterDir::lock(&self.managed.progress)?;
         teardown::end(&self.managed.home)?;
         drop(lock);
         Ok(())
@@ -140,7 +140,7 @@ impl RealCluster {
     /// Removes what an earlier cluster left and takes a number.
     fn claim(&self) -> Result<Manifest> {
         let routes = fs::read_to_string("/proc/net/route").context("cannot read the routes")?;
-        let clear = |home: &Home| {
+        let clear = |home: &ClusterDir| {
             let found = teardown::end(home)?;
             if !found.is_empty() {
                 let name = home.name();

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 
 use super::command;
 use super::network::Addresses;
-use olm_testkit::cluster::home::Home;
+use olm_testkit::cluster::home::ClusterDir;
 use olm_testkit::process::{Launch, Lifetime, Record, Running};
 
 /// Directories of the machine that programs have compiled in. The namespace has its own.
@@ -63,7 +63,7 @@ wait
 "#;
 
 /// Writes what the holder finds in the cluster's directory.
-pub(super) fn write(home: &Home) -> Result<()> {
+pub(super) fn write(home: &ClusterDir) -> Result<()> {
     let node = home.path("node");
     for directory in DIRECTORIES {
         let inside = node.join("root").join(directory.trim_start_matches('/'));
@@ -79,7 +79,7 @@ pub(super) fn write(home: &Home) -> Result<()> {
 }
 
 /// The process that holds the namespaces.
-pub(super) fn holder(home: &Home, lifetime: Lifetime) -> Launch {
+pub(super) fn holder(home: &ClusterDir, lifetime: Lifetime) -> Launch {
     let flags = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
     let shell = ["--propagation", "private", "--", "sh", "-euc", HOLDER, "olm-rs-node"];
     let mut args: Vec<String> = flags.into_iter().chain(shell).map(str::to_owned).collect();
@@ -96,7 +96,7 @@ pub(super) fn holder(home: &Home, lifetime: Lifetime) -> Launch {
 }
 
 /// Waits until the holder has done its work.
-pub(super) async fn wait(home: &Home, holder: &mut Running) -> Result<()> {
+pub(super) async fn wait(home: &ClusterDir, holder: &mut Running) -> Result<()> {
     let deadline = Instant::now() + LIMIT;
     while !home.path("node/ready").exists() {
         holder.check()?;
@@ -122,7 +122,7 @@ impl Namespaces {
     }
 
     /// The same launch, inside.
-    pub(super) fn inside(self, home: &Home, launch: Launch) -> Launch {
+    pub(super) fn inside(self, home: &ClusterDir, launch: Launch) -> Launch {
         let namespace =
             |flag: &str, file: &str| format!("--{flag}=/proc/{}/ns/{file}", self.holder);
         let mut args = vec![
@@ -137,7 +137,7 @@ impl Namespaces {
     }
 
     /// Lays the cable: one device on the machine, its peer on the node, and routes.
-    pub(super) fn connect(self, home: &Home, addresses: Addresses) -> Result<()> {
+    pub(super) fn connect(self, home: &ClusterDir, addresses: Addresses) -> Result<()> {
         let (machine, node) = (home.path("node/machine.ip"), home.path("node/node.ip"));
         fs::write(&machine, machine_end(addresses, self.holder))
             .and_then(|()| fs::write(&node, node_end(addresses)))
@@ -149,7 +149,7 @@ impl Namespaces {
 }
 
 /// The launch with the mark of its cluster, without variables that lead elsewhere.
-pub(super) fn marked(home: &Home, mut launch: Launch) -> Launch {
+pub(super) fn marked(home: &ClusterDir, mut launch: Launch) -> Launch {
     launch.env.push((MARK.to_owned(), home.dir().to_string_lossy().into_owned()));
     launch.env.extend(PROXIES.map(|name| (name.to_owned(), String::new())));
     launch

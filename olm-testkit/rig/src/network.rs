@@ -9,7 +9,7 @@
 use std::net::Ipv4Addr;
 
 use olm_testkit::cluster::control_plane::Network;
-use olm_testkit::cluster::home::Home;
+use olm_testkit::cluster::home::ClusterDir;
 use olm_testkit::cluster::slot::Slot;
 
 /// The addresses of the cluster with this number.
@@ -68,7 +68,7 @@ impl Addresses {
 }
 
 /// How the control plane is connected.
-pub(super) fn control_plane(home: &Home, addresses: Addresses) -> Network {
+pub(super) fn control_plane(home: &ClusterDir, addresses: Addresses) -> Network {
     let file = |flag: &str, name: &str| format!("--{flag}={}", home.arg(name));
     Network {
         // Only the machine and the pods see the addresses of this network namespace.

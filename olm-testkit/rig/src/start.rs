@@ -10,7 +10,7 @@ use super::programs::Programs;
 use super::{NODE, borrowed, cgroups::Hierarchies, configuration, dns, identities, parts};
 use olm_testkit::cluster::client;
 use olm_testkit::cluster::control_plane::{self, ControlPlane, certificates, readiness};
-use olm_testkit::cluster::home::{Home, Manifest};
+use olm_testkit::cluster::home::{ClusterDir, Manifest};
 use olm_testkit::cluster::managed::Managed;
 use olm_testkit::process::{Launch, Running};
 use olm_testkit::progress::Progress;
@@ -118,7 +118,7 @@ impl Start<'_> {
 }
 
 impl<'a> Start<'a> {
-    fn home(&self) -> &'a Home {
+    fn home(&self) -> &'a ClusterDir {
         &self.managed.home
     }
 }

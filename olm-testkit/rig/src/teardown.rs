@@ -16,7 +16,7 @@ use super::cgroups::Hierarchies;
 use super::configuration::cgroup;
 use super::network::Addresses;
 use super::{borrowed, command, traces};
-use olm_testkit::cluster::home::Home;
+use olm_testkit::cluster::home::ClusterDir;
 use olm_testkit::cluster::slot::Slot;
 use olm_testkit::process::Record;
 
@@ -24,8 +24,8 @@ use olm_testkit::process::Record;
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Ends a cluster and removes everything of it. Returns what there was, for a reader. The caller
-/// holds [`Home::lock`].
-pub(super) fn end(home: &Home) -> Result<Vec<String>> {
+/// holds [`ClusterDir::lock`].
+pub(super) fn end(home: &ClusterDir) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let manifest = home.manifest();
     if let Some(manifest) = &manifest {

@@ -188,7 +188,7 @@ impl AuditLog {
     }
 
     /// Waits until these programs have written nothing for `quiet`; returns what they wrote.
-    pub async fn until_quiet(
+    pub async fn until_idle(
         &mut self,
         programs: &[&str],
         quiet: Duration,

@@ -11,7 +11,7 @@
 mod axe;
 mod devtools;
 mod packages;
-mod seen;
+mod page_log;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -34,7 +34,7 @@ use crate::wait::TIMEOUT;
 pub use axe::missing as missing_axe;
 use devtools::Command;
 pub use packages::{missing, missing_packages};
-pub use seen::Seen;
+pub use page_log::PageLog;
 
 /// Between two looks at a page.
 const ASK: Duration = Duration::from_millis(100);
@@ -245,12 +245,12 @@ impl Browser {
     ///
     /// # Errors
     /// The browser has ended.
-    pub async fn seen(&self) -> Result<Seen> {
+    pub async fn seen(&self) -> Result<PageLog> {
         let console = self.client.issue_cmd(Command::log("browser")).await;
         let network = self.client.issue_cmd(Command::log("performance")).await;
         let (console, network) =
             (console.context("cannot read the console")?, network.context("cannot read requests")?);
-        Ok(Seen::of(&console, &network))
+        Ok(PageLog::of(&console, &network))
     }
 
     /// Writes a picture of the page, or of its beginning.

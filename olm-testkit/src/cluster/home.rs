@@ -77,11 +77,11 @@ impl Manifest {
 
 /// The directory of a cluster.
 #[derive(Clone, Debug)]
-pub struct Home {
+pub struct ClusterDir {
     dir: PathBuf,
 }
 
-impl Home {
+impl ClusterDir {
     /// The directory for a name; nothing is created.
     pub fn of(name: &str) -> Result<Self> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';

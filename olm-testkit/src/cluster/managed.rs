@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Status;
-use super::home::{Home, Kind, Manifest};
+use super::home::{ClusterDir, Kind, Manifest};
 use super::slot::Slot;
 use crate::process::{Launch, Lifetime, Record, Running};
 use crate::progress::Progress;
@@ -22,7 +22,7 @@ pub struct Managed {
     /// Which backend it belongs to.
     pub kind: Kind,
     /// Its directory.
-    pub home: Home,
+    pub home: ClusterDir,
     /// When its processes end at the latest.
     pub lifetime: Lifetime,
     /// Where it reports how far it is.
@@ -44,7 +44,7 @@ impl Managed {
     }
 
     fn new(kind: Kind, name: &str, lifetime: Lifetime, progress: Progress) -> Result<Self> {
-        let home = Home::of(name)?;
+        let home = ClusterDir::of(name)?;
         Ok(Self { kind, home, lifetime, progress, children: Mutex::default() })
     }
 
@@ -90,11 +90,11 @@ impl Managed {
     /// is left of an earlier cluster of this name, or of one that no process uses any more.
     pub fn claim(
         &self,
-        clear: impl Fn(&Home) -> Result<()>,
+        clear: impl Fn(&ClusterDir) -> Result<()>,
         suits: impl Fn(Slot) -> bool,
     ) -> Result<Manifest> {
-        let lock = Home::lock(&self.progress)?;
-        for home in Home::all()? {
+        let lock = ClusterDir::lock(&self.progress)?;
+        for home in ClusterDir::all()? {
             let manifest = home.manifest().filter(|manifest| manifest.kind == self.kind);
             if manifest.is_some_and(|manifest| manifest.is_abandoned()) {
                 clear(&home)?;
@@ -104,7 +104,7 @@ impl Managed {
         clear(&self.home)?;
         let manifest = Manifest {
             kind: self.kind,
-            slot: Slot::choose(&Home::used_slots()?, suits)?,
+            slot: Slot::choose(&ClusterDir::used_slots()?, suits)?,
             lifetime: self.lifetime,
             owner: Record::of_this_process(),
             processes: Vec::new(),
@@ -116,15 +116,15 @@ impl Managed {
         Ok(manifest)
     }
 
-    /// The turn of whoever starts this cluster, until dropped; none when the cluster is up already.
+    /// The lock of whoever starts this cluster, until dropped; none when the cluster is up already.
     pub fn begin(&self) -> Result<Option<File>> {
-        let turn = self.home.lock_name(&self.progress)?;
+        let lock = self.home.lock_name(&self.progress)?;
         self.check_kind()?;
         if self.home.manifest().is_some_and(|manifest| manifest.is_up()) {
             self.progress.step("the cluster is up already");
             return Ok(None);
         }
-        Ok(Some(turn))
+        Ok(Some(lock))
     }
 
     /// Puts on record that everything was started, and reports what is up now. A failed start says
@@ -213,7 +213,7 @@ impl Managed {
 
 /// Every cluster on this machine by name: its kind, and whether it is up.
 pub fn list() -> Result<Vec<(String, Kind, bool)>> {
-    let manifests = Home::all()?.into_iter().map(|home| (home.name(), home.manifest()));
+    let manifests = ClusterDir::all()?.into_iter().map(|home| (home.name(), home.manifest()));
     let mut all: Vec<_> = manifests
         .map(|(name, manifest)| {
             let kind = manifest.as_ref().map(|manifest| manifest.kind).unwrap_or_default();

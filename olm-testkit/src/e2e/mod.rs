@@ -24,4 +24,4 @@ pub mod scenarios;
 pub use context::TestContext;
 pub use provider::Provider;
 pub use runner::{Outcome, Verdict};
-pub use scenario::{Beside, Need, Scenario, scenario};
+pub use scenario::{Need, RunsWith, Scenario, scenario};

@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow};
 use futures::{FutureExt, StreamExt, stream};
 use tokio::time::timeout;
 
-use super::{Beside, Provider, Scenario, TestContext, evidence, healthy};
+use super::{Provider, RunsWith, Scenario, TestContext, evidence, healthy};
 
 /// No scenario takes longer: each waits for a few conditions, with a deadline for each.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -68,9 +68,9 @@ pub async fn play_all(
     for (number, scenario) in scenarios.into_iter().enumerate() {
         let [others, global, alone] = &mut groups;
         let group = match scenario.beside {
-            Beside::Others => others,
-            Beside::OthersWithoutGlobalCatalogs => global,
-            Beside::None => alone,
+            RunsWith::Others => others,
+            RunsWith::OthersWithoutGlobalCatalogs => global,
+            RunsWith::None => alone,
         };
         group.push(async move {
             (number, outcome(provider, scenario, settings.evidence.as_deref()).await)
@@ -107,7 +107,7 @@ pub async fn play(
     // A dead operator explains a failure better than what was waited for.
     let result = match result {
         Err(error) => Err(provider.check().err().unwrap_or(error)),
-        Ok(()) => provider.check().and(ctx.at_rest().await),
+        Ok(()) => provider.check().and(ctx.until_idle().await),
     };
     let result = match result {
         Ok(()) if ctx.facts().audit_log.is_some() => healthy::check(&ctx, scenario.name).await,

@@ -18,13 +18,13 @@ pub struct Scenario {
     /// What the cluster must be capable of.
     pub needs: Vec<Need>,
     /// Which others may run at the same time.
-    pub beside: Beside,
+    pub beside: RunsWith,
     steps: Steps,
 }
 
 /// Which scenarios may run at the same time as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum RunsWith {
     /// All that do not run alone.
     Others,
     /// The same, but none that makes global catalogs, too.
@@ -71,7 +71,7 @@ where
     S: Fn(Arc<TestContext>) -> F + Send + Sync + 'static,
 {
     let steps: Steps = Box::new(move |ctx| steps(ctx).boxed());
-    Scenario { name, about, needs: Vec::new(), beside: Beside::Others, steps }
+    Scenario { name, about, needs: Vec::new(), beside: RunsWith::Others, steps }
 }
 
 impl Scenario {
@@ -84,13 +84,13 @@ impl Scenario {
     /// Runs alone.
     #[must_use]
     pub fn exclusive(self) -> Self {
-        Self { beside: Beside::None, ..self }
+        Self { beside: RunsWith::None, ..self }
     }
 
     /// Makes catalogs that every namespace sees, or must see none of others: only one such scenario runs at a time.
     #[must_use]
     pub fn makes_global_catalogs(self) -> Self {
-        Self { beside: Beside::OthersWithoutGlobalCatalogs, ..self }
+        Self { beside: RunsWith::OthersWithoutGlobalCatalogs, ..self }
     }
 
     /// Goes through the steps.

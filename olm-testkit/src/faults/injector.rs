@@ -43,13 +43,13 @@ impl Fault {
     ];
 
     /// Whether it can happen there.
-    fn suits(self, moment: Moment) -> bool {
+    fn suits(self, moment: FaultPoint) -> bool {
         match self {
-            Self::CutWatch => moment == Moment::Event,
-            Self::Gone => moment == Moment::Watch,
-            Self::CutAfter | Self::Slow => moment == Moment::Call,
+            Self::CutWatch => moment == FaultPoint::Event,
+            Self::Gone => moment == FaultPoint::Watch,
+            Self::CutAfter | Self::Slow => moment == FaultPoint::Call,
             Self::TooManyRequests | Self::ServerError | Self::CutBefore | Self::Unauthorized => {
-                moment != Moment::Event
+                moment != FaultPoint::Event
             }
         }
     }
@@ -57,7 +57,7 @@ impl Fault {
 
 /// Where something can go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Moment {
+pub(super) enum FaultPoint {
     /// A request that is answered at once.
     Call,
     /// A request whose answer is a stream of events.
@@ -106,7 +106,7 @@ struct State {
     injected: BTreeMap<Fault, u64>,
 }
 
-type Key = (Moment, String, String);
+type Key = (FaultPoint, String, String);
 
 #[derive(Clone, Copy, Default)]
 struct Counts {
@@ -149,7 +149,7 @@ impl Injector {
         throw(self.seed, purpose) % limit.max(1)
     }
 
-    pub(super) fn judge(&self, moment: Moment, method: &Method, path: &str) -> Option<Verdict> {
+    pub(super) fn judge(&self, moment: FaultPoint, method: &Method, path: &str) -> Option<Verdict> {
         self.state().judge(self.seed, (moment, method.to_string(), path.to_owned()))
     }
 
@@ -179,7 +179,7 @@ impl State {
     }
 }
 
-impl Moment {
+impl FaultPoint {
     /// That of a request.
     pub(super) fn of<B>(request: &Request<B>) -> Self {
         let mut parameters = request.uri().query().unwrap_or_default().split('&');

@@ -9,7 +9,7 @@ use hyper::body::{Body, Bytes};
 use tower::{BoxError, Layer, Service};
 
 use super::body::{Cut, ResponseBody, cut_when, expired, passed_on, status};
-use super::injector::{Fault, Injector, Moment, Verdict};
+use super::injector::{Fault, FaultPoint, Injector, Verdict};
 
 /// What comes back through the layer.
 pub type ApiResponse = Response<ResponseBody>;
@@ -59,7 +59,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let (injector, moment) = (self.injector.clone(), Moment::of(&request));
+        let (injector, moment) = (self.injector.clone(), FaultPoint::of(&request));
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let verdict = injector.judge(moment, &method, &path);
         if let Some(refused) = verdict.and_then(refusal) {
@@ -74,8 +74,8 @@ where
                     tokio::time::sleep(Duration::from_millis(detail % SLOW)).await;
                     Ok(passed_on(answer))
                 }
-                _ if moment == Moment::Watch => Ok(cut_when(answer, move || {
-                    injector.judge(Moment::Event, &method, &path).is_some()
+                _ if moment == FaultPoint::Watch => Ok(cut_when(answer, move || {
+                    injector.judge(FaultPoint::Event, &method, &path).is_some()
                 })),
                 _ => Ok(passed_on(answer)),
             }

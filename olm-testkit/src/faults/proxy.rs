@@ -61,8 +61,8 @@ impl Proxy {
         let (is_away, away) = watch::channel(false);
         let faults = FaultLayer::new(injector.clone());
         let hold = Hold::default();
-        let way = Way { server, faults, hold: hold.clone(), name: name.to_owned() };
-        let running = tokio::spawn(run(address, listener, way, away));
+        let upstream = Upstream { server, faults, hold: hold.clone(), name: name.to_owned() };
+        let running = tokio::spawn(run(address, listener, upstream, away));
         Ok(Self { address, injector, hold, is_away, running })
     }
 
@@ -112,7 +112,7 @@ async fn server(kubeconfig: &Path) -> Result<Client> {
 
 /// Where requests go, and what happens to them on the way.
 #[derive(Clone)]
-struct Way {
+struct Upstream {
     server: Client,
     faults: FaultLayer,
     hold: Hold,
@@ -124,12 +124,12 @@ struct Way {
 async fn run(
     address: SocketAddr,
     mut listener: TcpListener,
-    way: Way,
+    upstream: Upstream,
     mut away: watch::Receiver<bool>,
 ) {
     loop {
         tokio::select! {
-            () = accept(listener, &way) => {}
+            () = accept(listener, &upstream) => {}
             Ok(_) = away.wait_for(|away| *away) => {}
         }
         if away.wait_for(|away| !away).await.is_err() {
@@ -143,22 +143,22 @@ async fn run(
 }
 
 /// Serves connections, which end with this.
-async fn accept(listener: TcpListener, way: &Way) {
+async fn accept(listener: TcpListener, upstream: &Upstream) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
-                connections.spawn(serve(stream, way.clone()));
+                connections.spawn(serve(stream, upstream.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-async fn serve(stream: TcpStream, way: Way) {
-    let faults = way.faults.clone();
-    let forward = service_fn(move |request| forward(way.clone(), request));
+async fn serve(stream: TcpStream, upstream: Upstream) {
+    let faults = upstream.faults.clone();
+    let forward = service_fn(move |request| forward(upstream.clone(), request));
     let service = ServiceBuilder::new().layer(faults).service(forward);
     let service = TowerToHyperService::new(service);
     // An error is a connection that was cut, by the faults or by the program.
@@ -166,13 +166,16 @@ async fn serve(stream: TcpStream, way: Way) {
 }
 
 /// Dropped by the server when the client hangs up, which is noticed once its body was read.
-async fn forward(way: Way, request: Request<Incoming>) -> Result<Response<Body>, BoxError> {
+async fn forward(
+    upstream: Upstream,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, BoxError> {
     let (mut head, body) = request.into_parts();
     head.headers.remove(HOST);
     let body = body.collect().await?.to_bytes();
-    way.hold.wait(&head.method).await;
-    sign(&mut head.headers, &way.name)?;
-    Ok(way.server.send(Request::from_parts(head, Body::from(body))).await?)
+    upstream.hold.wait(&head.method).await;
+    sign(&mut head.headers, &upstream.name)?;
+    Ok(upstream.server.send(Request::from_parts(head, Body::from(body))).await?)
 }
 
 /// Adds a name to the user agent.
@@ -206,10 +209,10 @@ mod tests {
         let hold = Hold::default();
         hold.set(Some(DELAY));
         let server = Client::new(server, "default");
-        let way = Way { server, faults, hold: hold.clone(), name: String::new() };
+        let upstream = Upstream { server, faults, hold: hold.clone(), name: String::new() };
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(async move { accept(listener, &way).await });
+        tokio::spawn(async move { accept(listener, &upstream).await });
         (address, hold)
     }
 

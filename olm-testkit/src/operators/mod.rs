@@ -65,7 +65,7 @@ impl fmt::Display for Operator {
 
 /// What is special about one start of an operator.
 #[derive(Clone, Debug, Default)]
-pub struct Special {
+pub struct StartOptions {
     /// The name of its log; that of the binary when empty. A second start under the same name
     /// begins the log anew.
     pub log: String,
@@ -115,13 +115,13 @@ impl Binaries {
 
     /// Starts the operator of ClusterServiceVersions and OperatorGroups.
     pub async fn olm_operator(&self, kubeconfig: &Path) -> Result<Running> {
-        let started = self.operator(Operator::Olm, kubeconfig, Special::default()).await?;
+        let started = self.operator(Operator::Olm, kubeconfig, StartOptions::default()).await?;
         Ok(started.0)
     }
 
     /// Starts the operator of CatalogSources, Subscriptions and InstallPlans.
     pub async fn catalog_operator(&self, kubeconfig: &Path) -> Result<Running> {
-        let started = self.operator(Operator::Catalog, kubeconfig, Special::default()).await?;
+        let started = self.operator(Operator::Catalog, kubeconfig, StartOptions::default()).await?;
         Ok(started.0)
     }
 
@@ -156,7 +156,7 @@ impl Binaries {
         &self,
         operator: Operator,
         kubeconfig: &Path,
-        special: Special,
+        special: StartOptions,
     ) -> Result<(Running, Admin)> {
         let name = operator.name();
         let log = if special.log.is_empty() { name } else { &special.log };

@@ -11,24 +11,24 @@
 //! - [`recording`]: what v0 leaves in a cluster, written down and put into another cluster.
 
 mod accepted;
-mod at_work;
 mod content;
 mod files;
 mod image_catalog;
 mod ours;
 mod pods;
 pub mod recording;
+mod running_v0;
 mod service_proxy;
 mod state;
 mod writes;
 
 pub use accepted::{Accepted, Changes};
-pub use at_work::{BesideV0, set_up_v0, start_v0};
 pub use content::{Content, install, serve};
 pub use files::{Files, PACKAGE_SERVER, PACKAGES};
 pub use image_catalog::{ImageCatalog, install_from_image};
 pub use ours::{Ours, TakeOverCluster, package_server};
 pub use pods::Pods;
+pub use running_v0::{BesideV0, set_up_v0, start_v0};
 pub use service_proxy::ServiceProxy;
 pub use state::State;
 pub use writes::needless;

@@ -13,7 +13,7 @@ use olm_types::api::ClusterServiceVersion;
 use super::{Files, PACKAGE_SERVER};
 use crate::fixture::Fixture;
 use crate::kubectl::Kubectl;
-use crate::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use crate::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, StartOptions};
 use crate::process::Running;
 use crate::stand_in::{Server, StandIn};
 use crate::{packages, wait};
@@ -111,7 +111,7 @@ impl Ours {
                 Operator::Catalog => [&serves[..], flags].concat(),
                 Operator::Olm => Vec::new(),
             };
-            let special = Special { args, ..Special::default() };
+            let special = StartOptions { args, ..StartOptions::default() };
             let started = cluster.binaries.operator(operator, &cluster.kubeconfig, special).await?;
             ours.operators.push(started);
         }

@@ -11,7 +11,7 @@ use kube::api::{Api, PostParams};
 use olm_testkit::builders::{self, Crd, csv};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture;
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::json;
@@ -34,7 +34,7 @@ pub async fn csv_by_hand(ctx: Arc<TestContext>) -> Result<()> {
 /// The same in a cluster in which the catalog operator never ran.
 pub async fn no_catalog_operator(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("alone").await?;
-    fixture.start_operator(Operator::Olm, Special::default()).await?;
+    fixture.start_operator(Operator::Olm, StartOptions::default()).await?;
     let client = &fixture.client;
     fixture::namespace(client, "alone").await?;
     create_crd(client).await?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use olm_testkit::cluster::tools::kubectl;
 use olm_testkit::e2e::provider::local::{Flags, Local};
 use olm_testkit::e2e::{Provider, TestContext, healthy};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
@@ -63,7 +63,7 @@ impl Environment {
             // A dead operator explains a failure better than what was waited for.
             match result {
                 Err(error) => return Err(provider.check().err().unwrap_or(error)),
-                Ok(()) => provider.check().and(ctx.at_rest().await)?,
+                Ok(()) => provider.check().and(ctx.until_idle().await)?,
             }
             healthy::check(&ctx, name).await?;
             if SHARED_BY_MOST.contains(&self.purpose) { ctx.leave().await } else { Ok(()) }
@@ -140,8 +140,8 @@ pub async fn cluster(purpose: &str) -> Result<Fixture> {
 }
 
 /// Logs of a run stay after it in a folder of `OLM_SCENARIO_LOGS`, when that is set.
-fn places(purpose: &str) -> Places {
+fn places(purpose: &str) -> FixturePaths {
     let logs = std::env::var_os("OLM_SCENARIO_LOGS").map(PathBuf::from);
     let own = format!("{purpose}-{}", std::process::id());
-    Places { binaries: None, logs: logs.map(|logs| logs.join(own)) }
+    FixturePaths { binaries: None, logs: logs.map(|logs| logs.join(own)) }
 }

@@ -134,7 +134,7 @@ impl Proxied {
     ) -> io::Result<()> {
         let length = body.len();
         match fault {
-            Fault::Drip => return self.drip(&head, &body).await,
+            Fault::Drip => return self.send_slowly(&head, &body).await,
             Fault::Forged => body.iter_mut().rev().take(1).for_each(|byte| *byte = !*byte),
             Fault::Truncated => body.truncate(length / 2),
             Fault::Short => {
@@ -153,7 +153,7 @@ impl Proxied {
     }
 
     /// Until the client has enough of it, or the fault is over.
-    async fn drip(mut self, head: &str, body: &[u8]) -> io::Result<()> {
+    async fn send_slowly(mut self, head: &str, body: &[u8]) -> io::Result<()> {
         self.client.write_all(head.as_bytes()).await?;
         for byte in body {
             self.client.write_all(&[*byte]).await?;

@@ -125,7 +125,7 @@ pub async fn helm_chart(ctx: Arc<TestContext>) -> Result<()> {
         ctx.installed("guestbook", csv).await?;
         ctx.succeeded(csv).await?;
         ctx.condition("guestbook", "Ready", "True", "Succeeded").await?;
-        ctx.at_rest().await?;
+        ctx.until_idle().await?;
         ctx.installed("guestbook", csv).await?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use kube::runtime::wait::await_condition;
 use olm_testkit::builders::csv;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::e2e::provider::local::Local;
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::{packages, wait};
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::ClusterServiceVersion;
@@ -109,7 +109,7 @@ async fn restart(local: &Local, policy: &str) -> Result<()> {
     let args = flags.chain(own).collect();
     let env = vec![("RELEASE_VERSION".to_owned(), "4.16.0".to_owned())];
     let log = format!("olm-operator-{policy}");
-    let special = Special { log, args, env, ..Special::default() };
+    let special = StartOptions { log, args, env, ..StartOptions::default() };
     local.start_operator(Operator::Olm, special).await?.until_ready().await
 }
 

@@ -12,7 +12,7 @@ use olm_testkit::audit::AuditLog;
 use olm_testkit::builders::csv;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{self, Fixture};
-use olm_testkit::operators::{Admin, Operator, Special};
+use olm_testkit::operators::{Admin, Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
@@ -35,12 +35,12 @@ pub async fn no_foreign_writes(_: Arc<TestContext>) -> Result<()> {
     }
     let (mut left, admin) = start(&fixture, "left", &LEFT).await?;
     let mut audit = fixture.audit();
-    let wrote = until_quiet(&client, &mut audit, &LEFT).await?;
+    let wrote = until_idle(&client, &mut audit, &LEFT).await?;
     ensure!(wrote.is_disjoint(&names(&RIGHT)), "the left one wrote in {wrote:?}");
     counts(admin, &LEFT, &RIGHT).await?;
     // With both at work, nothing of what the left one has written is written again.
     let (mut right, other) = start(&fixture, "right", &RIGHT).await?;
-    let wrote = until_quiet(&client, &mut audit, &RIGHT).await?;
+    let wrote = until_idle(&client, &mut audit, &RIGHT).await?;
     ensure!(wrote.is_disjoint(&names(&LEFT)), "the right one wrote in {wrote:?}");
     counts(other, &RIGHT, &LEFT).await?;
     left.check()?;
@@ -58,7 +58,8 @@ pub async fn no_foreign_writes(_: Arc<TestContext>) -> Result<()> {
 
 async fn start(fixture: &Fixture, name: &str, namespaces: &[&str]) -> Result<(Running, Admin)> {
     let args = vec![format!("--watchedNamespaces={}", namespaces.join(","))];
-    let special = Special { log: format!("olm-operator-{name}"), args, ..Special::default() };
+    let special =
+        StartOptions { log: format!("olm-operator-{name}"), args, ..StartOptions::default() };
     fixture.binaries.operator(Operator::Olm, &fixture.kubeconfig, special).await
 }
 
@@ -80,7 +81,7 @@ fn names(namespaces: &[&str]) -> BTreeSet<String> {
 
 /// Waits until the CSVs of these namespaces have succeeded and nothing is written any more; where
 /// was written since the last call.
-async fn until_quiet(
+async fn until_idle(
     client: &Client,
     audit: &mut AuditLog,
     namespaces: &[&str],
@@ -92,7 +93,7 @@ async fn until_quiet(
         };
         wait::until(&csvs, &csv_in(namespace), "succeed", succeeded).await?;
     }
-    let writes = audit.until_quiet(&[Operator::Olm.name()], QUIET, TIMEOUT).await?;
+    let writes = audit.until_idle(&[Operator::Olm.name()], QUIET, TIMEOUT).await?;
     Ok(writes.into_iter().map(|write| where_written(&write)).collect())
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use olm_testkit::audit::AuditLog;
 use olm_testkit::e2e::TestContext;
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::operators::Operator;
 use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{Files, Ours, State, TakeOverCluster, needless, recording, serve};
@@ -24,7 +24,7 @@ const QUIET: Duration = Duration::from_secs(3);
 /// what is left is what v0 left.
 pub async fn from_v0(_: Arc<TestContext>) -> Result<()> {
     let silent = Progress::new(|_| {});
-    let fixture = Fixture::empty("take-over", &Places::default(), silent).await?;
+    let fixture = Fixture::empty("take-over", &FixturePaths::default(), silent).await?;
     let folder = tempfile::tempdir().context("cannot create a directory")?;
     let cluster = TakeOverCluster::of(&fixture, Files::write(folder.path())?)?;
     let result = take_over(&cluster, fixture.audit().apart_from("leases")).await;
@@ -44,7 +44,7 @@ async fn take_over(cluster: &TakeOverCluster, mut audit: AuditLog) -> Result<()>
     let mut ours = Ours::take_over(cluster).await?;
     ours.retire_package_server(cluster).await?;
     let programs = Operator::NAMES;
-    let writes = audit.until_quiet(&programs, QUIET, TIMEOUT).await?;
+    let writes = audit.until_idle(&programs, QUIET, TIMEOUT).await?;
     let after = State::now(&cluster.client).await?;
     ours.stop();
 

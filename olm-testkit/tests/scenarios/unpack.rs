@@ -125,7 +125,7 @@ pub async fn so_many_at_a_time(ctx: Arc<TestContext>) -> Result<()> {
         anyhow::Ok(())
     })
     .await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let made = made().await?;
     ensure!(made == AT_ONCE, "{made} Jobs at the same time");
     kubelet.end().await

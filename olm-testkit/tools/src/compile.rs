@@ -5,13 +5,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::module::{Module, Workshop};
+use crate::module::{Module, ModuleBuild};
 use crate::progress::Progress;
 use crate::run::{Reminder, run};
 use crate::times;
 
 /// Builds the programs of a module into the folder of its workshop.
-pub(crate) fn compile(module: &Module, workshop: &Workshop<'_>, progress: &Progress) -> Result<()> {
+pub(crate) fn compile(
+    module: &Module,
+    workshop: &ModuleBuild<'_>,
+    progress: &Progress,
+) -> Result<()> {
     let (title, began) = (module.title, Instant::now());
     let last = times::last(&remembered(module)).map_or_else(String::new, last_time);
     progress.step(format!("building {title} from Go modules, once per machine{last}"));
@@ -69,7 +73,7 @@ const LINE: &str = "{{.ImportPath}}\
 /// Counts the packages. Fetches their modules, which is what takes long here.
 fn count(
     module: &Module,
-    workshop: &Workshop<'_>,
+    workshop: &ModuleBuild<'_>,
     progress: &Progress,
     reminder: &mut Reminder,
 ) -> Result<Packages> {

@@ -43,7 +43,7 @@ pub(crate) struct Module {
 }
 
 /// A module while it is built.
-pub(crate) struct Workshop<'a> {
+pub(crate) struct ModuleBuild<'a> {
     /// The `go` command.
     pub go: PathBuf,
     /// The folder with its files.
@@ -62,13 +62,13 @@ impl Module {
     pub(crate) fn ensure(
         &self,
         progress: &Progress,
-        finish: impl FnOnce(&Workshop<'_>) -> Result<()>,
+        finish: impl FnOnce(&ModuleBuild<'_>) -> Result<()>,
     ) -> Result<PathBuf> {
         let root = tools_dir()?;
         once(&root, &self.folder(), progress, |output| {
             let source = output.with_extension("source");
             self.write(&source)?;
-            let workshop = Workshop { go: go(progress)?, source, output, env: self.env };
+            let workshop = ModuleBuild { go: go(progress)?, source, output, env: self.env };
             compile(self, &workshop, progress)?;
             finish(&workshop)?;
             fs::remove_dir_all(&workshop.source).context("cannot remove the build directory")
@@ -110,7 +110,7 @@ impl Module {
     }
 }
 
-impl Workshop<'_> {
+impl ModuleBuild<'_> {
     /// `go` in the module.
     pub(crate) fn command(&self) -> Command {
         let mut command = go::command(&self.go, &self.source);

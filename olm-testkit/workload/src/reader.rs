@@ -27,7 +27,7 @@ const FAILURES: usize = 5;
 
 /// What was seen so far.
 #[derive(Debug, Default)]
-struct Seen {
+struct ReadCounts {
     reads: u64,
     failed: u64,
     refused: u64,
@@ -36,7 +36,7 @@ struct Seen {
     packages: Vec<String>,
 }
 
-impl Seen {
+impl ReadCounts {
     fn note(&mut self, took: Duration, read: Result<Vec<String>, String>) {
         self.reads += 1;
         self.slowest = self.slowest.max(took);
@@ -68,7 +68,7 @@ pub async fn serve(
     from: &[String],
     ended: impl Future<Output = ()>,
 ) -> std::io::Result<()> {
-    let seen = Rc::new(RefCell::new(Seen::default()));
+    let seen = Rc::new(RefCell::new(ReadCounts::default()));
     let body = || -> Rc<str> { seen.borrow().said().into() };
     tokio::select! {
         served = server::serve(port, "a reader", body, ended) => served,
@@ -76,7 +76,7 @@ pub async fn serve(
     }
 }
 
-async fn read_on(from: &[String], seen: &RefCell<Seen>) {
+async fn read_on(from: &[String], seen: &RefCell<ReadCounts>) {
     for number in 0.. {
         let begun = Instant::now();
         let read = timeout(TIMEOUT, read(from, number, seen)).await;
@@ -86,7 +86,11 @@ async fn read_on(from: &[String], seen: &RefCell<Seen>) {
     }
 }
 
-async fn read(from: &[String], number: usize, seen: &RefCell<Seen>) -> Result<Vec<String>, String> {
+async fn read(
+    from: &[String],
+    number: usize,
+    seen: &RefCell<ReadCounts>,
+) -> Result<Vec<String>, String> {
     let mut problem = "there is no address".to_owned();
     for address in from.iter().cycle().skip(number % from.len().max(1)).take(from.len()) {
         match TcpStream::connect(address).await {
@@ -160,7 +164,7 @@ mod tests {
 
     #[test]
     fn failures_are_counted_and_some_are_kept() {
-        let mut seen = Seen::default();
+        let mut seen = ReadCounts::default();
         seen.note(Duration::from_millis(20), Ok(vec!["a".to_owned()]));
         for _ in 0..9 {
             seen.note(Duration::from_millis(10), Err("no".to_owned()));

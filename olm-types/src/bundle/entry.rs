@@ -96,6 +96,25 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A bundle that is alone in a channel, which is not the default one of its package: without a version and
+    /// properties, with its manifests in the catalog.
+    pub fn new(catalog: CatalogKey, package: &str, channel: &str, name: &str) -> Self {
+        Self {
+            name: name.into(),
+            package: package.into(),
+            channel: channel.into(),
+            catalog,
+            version: None,
+            replaces: None,
+            skips: Vec::new(),
+            skip_range: None,
+            in_default_channel: false,
+            properties: Vec::new().into(),
+            content: BundleContent::Inline,
+            deprecations: Deprecations::default(),
+        }
+    }
+
     /// The APIs that the bundle provides: its well-formed `olm.gvk` properties, in order.
     pub fn provided_apis(&self) -> impl Iterator<Item = Gvk> + '_ {
         self.properties
@@ -117,20 +136,9 @@ mod tests {
             Property::new("olm.gvk.required", r#"{"group":"g","kind":"C","version":"v1"}"#),
             Property::new("olm.gvk", r#"{"group":"g","kind":"A","version":"v1"}"#),
         ];
-        let entry = Entry {
-            name: "b.v1".into(),
-            package: "b".into(),
-            channel: "stable".into(),
-            catalog: CatalogKey::new("ns", "c"),
-            version: None,
-            replaces: None,
-            skips: Vec::new(),
-            skip_range: None,
-            in_default_channel: true,
-            properties: properties.into(),
-            content: BundleContent::Inline,
-            deprecations: Deprecations::default(),
-        };
+        let catalog = CatalogKey::new("ns", "c");
+        let entry =
+            Entry { properties: properties.into(), ..Entry::new(catalog, "b", "stable", "b.v1") };
         let apis: Vec<_> = entry.provided_apis().map(|api| api.to_string()).collect();
         assert_eq!(apis, ["B.v1.g", "A.v1.g"]);
         assert_eq!(entry.catalog.to_string(), "ns/c");

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::commands::Starts;
 use crate::compiled;
-use crate::others::Others;
+use crate::program_builds::ProgramBuilds;
 use crate::progress::Progress;
 use crate::workspace::{cargo, succeed, target};
 pub use messages::{Built, Executable};
@@ -68,7 +68,7 @@ pub fn cargo_build(targets: &[&str]) -> Command {
 pub fn become_program(program: &str, starts: Starts, arguments: &[String]) -> Result<()> {
     let is_inside = std::env::var_os(PROGRAMS).is_some();
     let progress = if is_inside { Progress::quiet() } else { Progress::new() };
-    let others = Others::for_command(starts, &progress);
+    let others = ProgramBuilds::for_command(starts, &progress);
     let started: &[&str] = if starts == Starts::Operators { &STARTED } else { &[] };
     let bins = started.iter().chain([&program]).flat_map(|name| ["--bin", *name]);
     let what = if started.is_empty() { program } else { "the operators and what plays them" };
@@ -106,7 +106,7 @@ pub fn document(progress: &Progress) -> Result<()> {
 
 /// Runs a command of cargo that says in JSON what it does, and keeps compiled dependencies.
 fn run(name: &str, mut command: Command, progress: &Progress) -> Result<Built> {
-    let kept = compiled::Kept::of_this_workspace()?;
+    let kept = compiled::CompiledCache::of_this_workspace()?;
     kept.bring(progress)?;
     let task = progress.begin(name);
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot run cargo")?;

@@ -22,7 +22,7 @@ use crate::workspace::target;
 
 /// What is kept for this workspace.
 #[derive(Debug)]
-pub struct Kept {
+pub struct CompiledCache {
     /// All that is kept, for every key.
     root: PathBuf,
     folder: PathBuf,
@@ -30,7 +30,7 @@ pub struct Kept {
     packages: BTreeSet<String>,
 }
 
-impl Kept {
+impl CompiledCache {
     /// Finds the folder; it need not exist.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Kept {
     /// # Errors
     /// A file cannot be copied.
     pub fn bring(&self, progress: &Progress) -> Result<()> {
-        let lacking = unit::to_bring(&self.folder, &self.target, &self.packages);
+        let lacking = unit::units_to_copy(&self.folder, &self.target, &self.packages);
         if lacking.is_empty() {
             return Ok(());
         }

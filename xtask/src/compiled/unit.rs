@@ -44,7 +44,11 @@ pub(super) fn units(folder: &Path, packages: &BTreeSet<String>) -> BTreeSet<Stri
 /// Those of some parts that `from` holds and `to` lacks, or has compiled later. Cargo compiles what
 /// depends on a later part anew, so a part that this program needed and compiled for itself a moment
 /// ago would cost all that was compiled with the earlier one.
-pub(super) fn to_bring(from: &Path, to: &Path, packages: &BTreeSet<String>) -> BTreeSet<String> {
+pub(super) fn units_to_copy(
+    from: &Path,
+    to: &Path,
+    packages: &BTreeSet<String>,
+) -> BTreeSet<String> {
     let is_later = |unit: &String| match (compiled(from, unit), compiled(to, unit)) {
         (Some(kept), Some(there)) => kept < there,
         (kept, None) => kept.is_some(),
@@ -173,7 +177,7 @@ mod tests {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             file.set_times(FileTimes::new().set_modified(time)).unwrap();
         };
-        let brought = || !to_bring(&from, &to, &foreign(LOCK)).is_empty();
+        let brought = || !units_to_copy(&from, &to, &foreign(LOCK)).is_empty();
         at(&from, 100);
         assert!(brought(), "it is lacking");
         at(&to, 200);

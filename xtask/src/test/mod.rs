@@ -5,7 +5,7 @@
 
 mod advisories;
 mod arguments;
-mod beside;
+mod background;
 mod changed;
 pub mod concerns;
 mod output;

@@ -3,12 +3,12 @@
 use anyhow::{Result, bail, ensure};
 
 use super::advisories;
-use super::beside::Beside;
+use super::background::BackgroundCommand;
 use super::programs::{counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, EVERYTHING, Executable, FEATURES, WORKSPACE};
-use crate::others::Others;
+use crate::program_builds::ProgramBuilds;
 use crate::tidy;
 use crate::workspace::{cargo, cargo_run, xtask};
 
@@ -17,7 +17,7 @@ pub(super) const SCENARIOS: &str = "scenarios";
 
 /// Runs all of them.
 pub(super) fn all(run: &mut Run) {
-    let others = Others::for_tests(&run.progress);
+    let others = ProgramBuilds::for_tests(&run.progress);
     quick(run);
     run.stage("advisories about dependencies", |run| advisories::check(&mut run.summary));
     let Some(built) = compile(run) else { return };
@@ -43,7 +43,7 @@ pub(super) fn all(run: &mut Run) {
 
 /// Plays scenarios whose names begin in these ways, with what they need, so many times in a row.
 pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32) {
-    let others = Others::for_tests(&run.progress);
+    let others = ProgramBuilds::for_tests(&run.progress);
     let Some(built) = compile(run) else { return };
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
     for round in 1..=rounds {
@@ -55,13 +55,13 @@ pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32) {
 /// Scenarios on a real node, and a small catalog. Both wait most of their time, for Pods and until nothing
 /// is written any more, so other stages run beside them.
 struct Node {
-    scenarios: Result<Beside>,
-    catalog: Result<Beside>,
+    scenarios: Result<BackgroundCommand>,
+    catalog: Result<BackgroundCommand>,
 }
 
 impl Node {
     fn begin() -> Self {
-        let scenarios = Beside::begin(&[
+        let scenarios = BackgroundCommand::begin(&[
             "e2e",
             "--cluster",
             "real",
@@ -71,7 +71,7 @@ impl Node {
             "3",
             "--alone-on-request",
         ]);
-        Self { scenarios, catalog: Beside::begin(&["soak", "--sample"]) }
+        Self { scenarios, catalog: BackgroundCommand::begin(&["soak", "--sample"]) }
     }
 
     fn end(self, run: &mut Run) {
@@ -79,7 +79,7 @@ impl Node {
         if let Err(error) = played {
             run.summary.check("scenarios on a real node", Err(error));
         }
-        let result = self.catalog.and_then(Beside::finish);
+        let result = self.catalog.and_then(BackgroundCommand::finish);
         run.summary.check("a small catalog, installed, upgraded and removed", result);
     }
 }

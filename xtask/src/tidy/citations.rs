@@ -1,4 +1,5 @@
-//! Every section of docs/spec that code or documents cite exists.
+//! Every section of docs/spec that code or documents cite exists. In Rust a citation is text; in a page it is a
+//! link, which [`spec_links`](super::spec_links) follows.
 //!
 //! A citation is the word "spec", the name of an operator and its sections: spec olm-operator 6.1, 6.2.
 //! Between them may stand "and", "to", a dash, the other operator, a quoted title, and steps, items,
@@ -18,7 +19,10 @@ const PAGES: [&str; 2] = ["olm-operator", "catalog-operator"];
 const PARTS: [&str; 10] =
     ["step", "steps", "item", "items", "gate", "gates", "point", "points", "row", "rows"];
 
-/// Citations of sections that do not exist, or that name no operator.
+/// Pages that say how to cite.
+const HOW_TO_CITE: [&str; 2] = ["docs/spec/", "CONTRIBUTING.md"];
+
+/// Citations of sections that do not exist, that name no operator, or that are no links in a page.
 pub(super) fn dangling(workspace: &Workspace) -> Result<Vec<String>> {
     let known: BTreeMap<&str, BTreeSet<&str>> =
         PAGES.iter().filter_map(|page| Some((*page, anchors(page_of(workspace, page)?)))).collect();
@@ -27,7 +31,7 @@ pub(super) fn dangling(workspace: &Workspace) -> Result<Vec<String>> {
         missing.map(|page| format!("{}: there is no such page", path_of(page))).collect();
     for file in workspace.files.iter().filter(|file| is_cited_from(file)) {
         for citation in citations(&file.text) {
-            let problem = citation.problem(&known);
+            let problem = citation.problem(&known).or_else(|| citation.unlinked(file));
             found.extend(problem.map(|text| format!("{}:{}: {text}", file.path, citation.line)));
         }
     }
@@ -68,6 +72,14 @@ impl Citation<'_> {
         };
         let exists = known.get(page).is_none_or(|sections| sections.contains(self.section));
         (!exists).then(|| format!("{} has no section {}", path_of(page), self.section))
+    }
+
+    /// Why it should be a link.
+    fn unlinked(&self, file: &SourceFile) -> Option<String> {
+        let is_page = file.path.ends_with(".md");
+        let is_example = HOW_TO_CITE.iter().any(|place| file.path.starts_with(place));
+        let page = self.page.filter(|_| is_page && !is_example)?;
+        Some(format!("a page cites with a link to {}#{}", path_of(page), self.section))
     }
 }
 
@@ -190,12 +202,16 @@ mod tests {
         let files = vec![
             file("docs/spec/olm-operator.md", "<a id=\"6.2\"></a>\n## 6.2 Adoption\n".to_owned()),
             file("olm-kit/src/a.rs", code),
+            file("docs/install.md", format!("As in {OLM} 6.2.\n")),
+            file("CONTRIBUTING.md", format!("Code cites \"{OLM} 6.2\".\n")),
         ];
         let found = dangling(&Workspace { files, packages: BTreeMap::new() }).unwrap();
         let expected = [
             "docs/spec/catalog-operator.md: there is no such page".to_owned(),
             "olm-kit/src/a.rs:1: docs/spec/olm-operator.md has no section 6.9".to_owned(),
             format!("olm-kit/src/a.rs:2: \"{} 9.7\" names no operator", "spec"),
+            "docs/install.md:1: a page cites with a link to docs/spec/olm-operator.md#6.2"
+                .to_owned(),
         ];
         assert_eq!(found, expected);
     }

@@ -49,6 +49,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "no test is ignored and nothing is left to do", find: files::unfinished },
     Check { rule: "no path of a developer's machine", find: files::machine_paths },
     Check { rule: "words are those of Kubernetes", find: words::unusual },
+    Check { rule: "the name of a type says what it is", find: words::vague_types },
     Check { rule: "tasks start where a panic is looked after", find: tasks::bare },
     Check { rule: "pure crates read no clock and no randomness", find: files::impure_calls },
     Check { rule: "texts of others are read with a budget", find: files::unbounded_readers },
@@ -78,8 +79,11 @@ const CHECKS: &[Check] = &[
         rule: "ARCHITECTURE.md lists the stages of a CSV in order",
         find: stages::out_of_order,
     },
-    Check { rule: "a cited section of docs/spec exists", find: citations::dangling },
-    Check { rule: "links of docs/spec lead somewhere", find: spec_links::broken },
+    Check {
+        rule: "a cited section of docs/spec exists, and pages cite with links",
+        find: citations::dangling,
+    },
+    Check { rule: "links to and in docs/spec lead somewhere", find: spec_links::broken },
     Check {
         rule: "each difference from v0, and each attack, names tests that exist",
         find: differences::without_test,

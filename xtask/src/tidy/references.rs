@@ -35,7 +35,7 @@ pub(super) enum Bare {
 }
 
 /// What the words of a cell have been about so far.
-enum About<'a> {
+enum CellSubject<'a> {
     Nothing,
     Crate(&'a Package),
     /// Files of a crate, and the tests in them.
@@ -48,7 +48,7 @@ enum About<'a> {
 struct Row<'a> {
     known: &'a Known<'a>,
     bare: Bare,
-    about: About<'a>,
+    about: CellSubject<'a>,
     /// A place or a group of which no test was named yet.
     pending: Option<String>,
     /// How many tests, scenarios and commands were named.
@@ -58,7 +58,7 @@ struct Row<'a> {
 
 impl<'a> Row<'a> {
     fn new(known: &'a Known<'a>, bare: Bare) -> Self {
-        let (about, problems) = (About::Nothing, Vec::new());
+        let (about, problems) = (CellSubject::Nothing, Vec::new());
         Self { known, bare, about, pending: None, named: 0, problems }
     }
 
@@ -84,14 +84,16 @@ impl<'a> Row<'a> {
     fn word(&mut self, word: &str) {
         if word == "scenario" || word == "scenarios" {
             self.close_place();
-            self.about = About::Scenarios;
+            self.about = CellSubject::Scenarios;
         } else if let Some(package) = self.known.package(word) {
             self.close_place();
-            self.about = About::Crate(package);
+            self.about = CellSubject::Crate(package);
         } else {
             let exists = match &self.about {
-                About::Place(_, tests) => tests.contains(word),
-                About::Group(group) => self.known.scenarios.contains(&format!("{group}::{word}")),
+                CellSubject::Place(_, tests) => tests.contains(word),
+                CellSubject::Group(group) => {
+                    self.known.scenarios.contains(&format!("{group}::{word}"))
+                }
                 _ => false,
             };
             self.count(exists, || format!("there is no test {word} where it is looked for"));
@@ -107,7 +109,7 @@ impl<'a> Row<'a> {
             return;
         }
         match &self.about {
-            About::Crate(package) | About::Place(package, _) => {
+            CellSubject::Crate(package) | CellSubject::Place(package, _) => {
                 let package = *package;
                 let files = self.known.files(package, word);
                 if files.is_empty() {
@@ -116,21 +118,23 @@ impl<'a> Row<'a> {
                     self.pending = Some(word.to_owned());
                 }
                 let tests = files.iter().flat_map(|file| tests(&file.text)).collect();
-                self.about = About::Place(package, tests);
+                self.about = CellSubject::Place(package, tests);
             }
-            About::Scenarios | About::Group(_) if self.known.scenarios.contains(word) => {
+            CellSubject::Scenarios | CellSubject::Group(_)
+                if self.known.scenarios.contains(word) =>
+            {
                 self.named += 1;
-                self.about = About::Scenarios;
+                self.about = CellSubject::Scenarios;
             }
-            About::Scenarios | About::Group(_) => {
+            CellSubject::Scenarios | CellSubject::Group(_) => {
                 self.pending = Some(word.to_owned());
-                self.about = About::Group(word.to_owned());
+                self.about = CellSubject::Group(word.to_owned());
             }
-            About::Nothing if self.bare == Bare::Scenario => {
+            CellSubject::Nothing if self.bare == Bare::Scenario => {
                 let exists = self.known.is_played(word);
                 self.count(exists, || format!("there is no scenario {word}, nor such a way"));
             }
-            About::Nothing => self.problems.push(format!("`{word}` belongs to no crate")),
+            CellSubject::Nothing => self.problems.push(format!("`{word}` belongs to no crate")),
         }
     }
 

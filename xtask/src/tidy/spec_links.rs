@@ -1,4 +1,5 @@
-//! Links in the pages of docs/spec lead to sections and to rows of docs/differences.md that exist.
+//! Links of any page to a section of docs/spec, and links of docs/spec to rows of docs/differences.md, lead
+//! somewhere.
 //!
 //! A link to a row is `[beginning of its subject][label]`, where the page defines the label as a table
 //! of docs/differences.md.
@@ -30,7 +31,8 @@ pub(super) fn broken(workspace: &Workspace) -> Result<Vec<String>> {
             .find(|file| file.path == DIFFERENCES)
             .map_or_else(BTreeMap::new, |file| subjects(&file.text)),
     };
-    let problems = pages.iter().flat_map(|page| {
+    let documents = workspace.files.iter().filter(|file| file.path.ends_with(".md"));
+    let problems = documents.flat_map(|page| {
         let all = known.without_section(page).into_iter().chain(known.without_row(page));
         all.map(|(at, problem)| format!("{}:{}: {problem}", page.path, line(&page.text, at)))
     });
@@ -51,7 +53,7 @@ impl Known<'_> {
         let links = page.text.match_indices("](").filter_map(|(at, mark)| {
             let target = page.text[at + mark.len()..].split(')').next()?;
             let (file, section) = target.split_once('#')?;
-            let path = if file.is_empty() { page.path.clone() } else { format!("{FOLDER}{file}") };
+            let path = if file.is_empty() { page.path.clone() } else { beside(&page.path, file) };
             let sections = self.sections.get(path.as_str())?;
             (!sections.contains(section)).then(|| (at, format!("{path} has no section {section}")))
         });
@@ -74,6 +76,20 @@ impl Known<'_> {
         }
         found
     }
+}
+
+/// The path of a file to which a page leads, from the root.
+fn beside(page: &str, file: &str) -> String {
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in file.split('/') {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
 }
 
 /// The end of a text from the bracket that is still open; brackets in a link's text are in pairs.
@@ -152,6 +168,25 @@ mod tests {
         );
         assert_eq!(findings("[two CSVs own\none CRD][running], [two CSVs][running]"), none);
         assert_eq!(findings("[a dash (`[-]`) || in YAML][running]"), none);
+    }
+
+    #[test]
+    fn sections_are_found_from_any_page() {
+        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+        let files = vec![
+            file("docs/spec/one.md", "<a id=\"1.2\"></a>\n"),
+            file("docs/install.md", "[1.2](spec/one.md#1.2), [1.3](spec/one.md#1.3)\n"),
+            file(
+                "deploy/README.md",
+                "[1.2](../docs/spec/one.md#1.2), [1.4](../docs/spec/one.md#1.4)\n",
+            ),
+        ];
+        let found = broken(&Workspace { files, packages: BTreeMap::new() }).unwrap();
+        let expected = [
+            "docs/install.md:1: docs/spec/one.md has no section 1.3",
+            "deploy/README.md:1: docs/spec/one.md has no section 1.4",
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

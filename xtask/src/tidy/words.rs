@@ -38,6 +38,49 @@ const PHRASES: [(&str, &str); 3] = [
     ("takes along", "removes with it"),
 ];
 
+/// What no struct, enum or trait is called: alone these words do not say what a value is.
+const TYPES: [&str; 39] = [
+    "Ask",
+    "Asked",
+    "Asking",
+    "Bad",
+    "Before",
+    "Beside",
+    "Brought",
+    "Census",
+    "Course",
+    "Desk",
+    "Fate",
+    "Happened",
+    "Heard",
+    "Here",
+    "Honest",
+    "Kept",
+    "Kitchen",
+    "Leave",
+    "Ledger",
+    "Look",
+    "Looked",
+    "Lost",
+    "Made",
+    "Moment",
+    "Most",
+    "Offered",
+    "Pace",
+    "Said",
+    "Scene",
+    "Seen",
+    "Shelf",
+    "Special",
+    "Standpoint",
+    "Stretch",
+    "Thing",
+    "Twins",
+    "Way",
+    "What",
+    "Who",
+];
+
 /// Where a word may stand, by the beginning of a path, and the word: texts that ship with another
 /// file, and quotations.
 const PERMITTED: [(&str, &str); 7] = [
@@ -54,6 +97,27 @@ const PERMITTED: [(&str, &str); 7] = [
     // The name of a step in the recordings of OLM v0.
     ("xtask/lab/src/conformance/objects/actions.rs", "settled"),
 ];
+
+/// Types with a name that does not say what they are.
+pub(super) fn vague_types(workspace: &Workspace) -> Result<Vec<String>> {
+    let rust = workspace.files.iter().filter(|file| file.is_rust() && !file.is_generated());
+    let vague = rust.flat_map(|file| {
+        let numbered = file.text.lines().zip(1..);
+        let types = numbered.filter_map(|(line, number)| Some((defined_type(line)?, number)));
+        let found = types.filter(|(name, _)| TYPES.contains(name));
+        found.map(move |(name, number)| format!("{}:{number}: {name}", file.path))
+    });
+    Ok(vague.collect())
+}
+
+/// The name of the type whose definition begins on a line.
+fn defined_type(line: &str) -> Option<&str> {
+    let mut words =
+        line.split_whitespace().skip_while(|word| word.starts_with("pub") || word.ends_with(')'));
+    let is_definition = matches!(words.next()?, "struct" | "enum" | "trait");
+    let name = words.next().filter(|_| is_definition)?;
+    name.split(|letter: char| !letter.is_alphanumeric()).next()
+}
 
 /// Lines with a word that is not used.
 pub(super) fn unusual(workspace: &Workspace) -> Result<Vec<String>> {
@@ -130,6 +194,19 @@ mod tests {
         let found = found("olm-kit/src/a.rs", &format!("//! Header.\n{line}\n"));
         let [one] = found.as_slice() else { panic!("{found:?}") };
         assert!(one.starts_with(&format!("olm-kit/src/a.rs:2: {word}; say instead: ")), "{one}");
+    }
+
+    #[rstest]
+    #[case::private("struct Seen;", 1)]
+    #[case::public("    pub(in super::super) enum What<'a> {", 1)]
+    #[case::variant("    Seen,", 0)]
+    #[case::longer("pub struct SeenImages(u8);", 0)]
+    #[case::use_("use super::Seen;", 0)]
+    fn a_type_says_what_it_is(#[case] line: &str, #[case] found: usize) {
+        let text = format!("//! Header.\n{line}\n");
+        let file = SourceFile { path: "olm-kit/src/a.rs".into(), text };
+        let workspace = Workspace { files: vec![file], packages: Default::default() };
+        assert_eq!(vague_types(&workspace).unwrap().len(), found);
     }
 
     #[test]

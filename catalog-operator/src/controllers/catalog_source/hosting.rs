@@ -13,7 +13,7 @@ use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
 use olm_types::labels::SERVICE_NAME;
 
-use super::CatalogSources;
+use super::CatalogSourceReconciler;
 use crate::hosting::{Host, HostingStores};
 
 /// Who hosts catalogs, and what is watched for it.
@@ -22,7 +22,7 @@ pub struct Hosts {
     pub(crate) stores: HostingStores,
 }
 
-impl CatalogSources {
+impl CatalogSourceReconciler {
     /// Has the operator serve the catalog if it should, and says what is known of that; nothing with
     /// `--catalogs=pod`, or where there is no image.
     pub(super) async fn hosting(
@@ -78,7 +78,7 @@ impl Hosts {
         if let (Some(served), true) = (served, leads) {
             return self.host.serving(key, served, replicas, &listed);
         }
-        self.host.ask_no_more(key);
+        self.host.stop_asking(key);
         for replica in &mut replicas {
             replica.serves = listed.contains(&replica.address);
         }

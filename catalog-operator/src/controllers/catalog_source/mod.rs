@@ -37,7 +37,7 @@ pub use hosting::Hosts;
 const TEMPLATES: Duration = Duration::from_secs(15 * 60);
 
 /// Reconciles CatalogSources.
-pub struct CatalogSources {
+pub struct CatalogSourceReconciler {
     pub(crate) store: Store<CatalogSource>,
     pub(crate) servers: ServerStores,
     pub(crate) catalogs: Catalogs,
@@ -56,7 +56,7 @@ pub struct CatalogSources {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for CatalogSources {
+impl Reconciler<ObjectKey> for CatalogSourceReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let namespace = key.namespace.as_deref().unwrap_or_default();
         let catalog_key = CatalogKey::new(namespace, &key.name);
@@ -96,7 +96,7 @@ impl Reconciler<ObjectKey> for CatalogSources {
     }
 }
 
-impl CatalogSources {
+impl CatalogSourceReconciler {
     /// What a replica does that does not lead: it knows the catalog, so that it can serve its
     /// packages and take over at once.
     async fn follow(

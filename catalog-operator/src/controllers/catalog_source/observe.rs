@@ -20,7 +20,7 @@ use olm_types::bundle::CatalogKey;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::CatalogSources;
+use super::CatalogSourceReconciler;
 use crate::clock;
 use crate::digest::DigestRequest;
 use crate::servers::Names;
@@ -40,7 +40,7 @@ pub(super) struct Connected {
     pub(super) connection: Result<Option<Connection>, String>,
 }
 
-impl CatalogSources {
+impl CatalogSourceReconciler {
     /// Connects the catalog as its spec asks, and gathers what is known about it.
     pub(super) async fn observe(
         &self,

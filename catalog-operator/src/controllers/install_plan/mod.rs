@@ -8,4 +8,4 @@ mod record;
 mod surroundings;
 
 pub(crate) use calls::Calls;
-pub use reconcile::InstallPlans;
+pub use reconcile::InstallPlanReconciler;

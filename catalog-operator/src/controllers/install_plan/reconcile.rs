@@ -8,7 +8,7 @@ use futures::future::join_all;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::tasks::in_place;
-use olm_lifecycle::install_plan::continuation::Now;
+use olm_lifecycle::install_plan::continuation::CurrentObjects;
 use olm_lifecycle::install_plan::execution::{Execution, Reply};
 use olm_lifecycle::install_plan::phase::{self, Decision};
 use olm_lifecycle::install_plan::request::{requested, unresolved};
@@ -17,7 +17,7 @@ use olm_types::api::InstallPlan;
 
 use super::super::resolution::{Solver, Unresolved};
 use super::calls::Calls;
-use super::guard::{Guard, Leave};
+use super::guard::{Guard, WritePermission};
 use super::observe::{PlanSettings, observe};
 use super::record::record;
 use crate::forbidden_plans::ChangedRights;
@@ -32,7 +32,7 @@ const RESOLVE_AGAIN: Duration = Duration::from_secs(15);
 const CATALOG_POLL: Duration = Duration::from_secs(1);
 
 /// Reconciles InstallPlans.
-pub struct InstallPlans {
+pub struct InstallPlanReconciler {
     pub(crate) stores: Stores,
     pub(crate) calls: Calls,
     pub(crate) solver: Solver,
@@ -47,7 +47,7 @@ pub struct InstallPlans {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for InstallPlans {
+impl Reconciler<ObjectKey> for InstallPlanReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         self.metrics.count_plans(self.stores.plans.len());
         let changed = self.rights.take(key);
@@ -59,7 +59,7 @@ impl Reconciler<ObjectKey> for InstallPlans {
     }
 }
 
-impl InstallPlans {
+impl InstallPlanReconciler {
     async fn look(&self, key: &ObjectKey, changed: bool) -> Result<Conclusion, ReconcileError> {
         let Some(plan) = self.stores.plans.get_key(key) else {
             self.complaints.remove(key);
@@ -156,9 +156,9 @@ impl InstallPlans {
         let (calls, stores) = (&self.calls, &self.stores);
         let mut guard = Guard { calls, stores, observed, given: None };
         let withdrawn = match self.go_through(&mut execution, &mut guard, namespace).await? {
-            Leave::Given => false,
-            Leave::Refused(now) => return self.decide_again(key, observed, *now).await,
-            Leave::Withdrawn => true,
+            WritePermission::Given => false,
+            WritePermission::Refused(now) => return self.decide_again(key, observed, *now).await,
+            WritePermission::Withdrawn => true,
         };
         let conclude = if withdrawn { phase::interrupt } else { phase::conclude };
         let conclusion = conclude(observed, execution.finish(), clock::now());
@@ -178,15 +178,15 @@ impl InstallPlans {
         execution: &mut Execution,
         guard: &mut Guard<'_>,
         namespace: &str,
-    ) -> Result<Leave, ReconcileError> {
+    ) -> Result<WritePermission, ReconcileError> {
         let bytes = execution.bytes();
         loop {
             let requests = in_place::read(bytes, || execution.next_requests());
             if requests.is_empty() {
-                return Ok(Leave::Given);
+                return Ok(WritePermission::Given);
             }
             match guard.ask(&requests).await? {
-                Leave::Given => {}
+                WritePermission::Given => {}
                 kept => return Ok(kept),
             }
             let calls = requests.into_iter().map(|request| self.calls.make(request, namespace));
@@ -194,7 +194,7 @@ impl InstallPlans {
             // Objects of a page may take as long as all steps together.
             let is_large = replies.iter().any(|reply| matches!(reply, Reply::Page(..)));
             let bytes = if is_large { usize::MAX } else { bytes };
-            in_place::read(bytes, || execution.absorb_all(replies));
+            in_place::read(bytes, || execution.accept_replies(replies));
         }
     }
 
@@ -203,7 +203,7 @@ impl InstallPlans {
         &self,
         key: &ObjectKey,
         observed: &phase::Observed,
-        now: Now,
+        now: CurrentObjects,
     ) -> Result<Conclusion, ReconcileError> {
         let Some(plan) = now.plan else { return Ok(Conclusion::Done) };
         let (around, groups) = (now.around, now.groups);

@@ -12,7 +12,7 @@ use kube::api::{ListParams, ObjectMeta, PartialObjectMeta};
 use kube::{Api, Client, ResourceExt};
 use olm_kit::controller::ReconcileError;
 use olm_kit::live;
-use olm_lifecycle::install_plan::continuation::{Now, Surroundings, followers};
+use olm_lifecycle::install_plan::continuation::{CurrentObjects, Surroundings, followers};
 use olm_lifecycle::install_plan::phase::Observed;
 use olm_types::api::{InstallPlan, OperatorGroup, Subscription};
 use olm_types::bundle::{CatalogKey, Entry};
@@ -33,9 +33,9 @@ pub(super) fn stored(plan: &InstallPlan, stores: &Stores, catalogs: &Catalogs) -
 }
 
 /// What the stores say in the middle of an execution.
-pub(super) fn now(before: &Observed, stores: &Stores) -> Now {
+pub(super) fn now(before: &Observed, stores: &Stores) -> CurrentObjects {
     let (plan, namespace) = (&before.plan, before.plan.namespace().unwrap_or_default());
-    Now {
+    CurrentObjects {
         plan: stores.plans.get(Some(&namespace), &plan.name_any()),
         around: Surroundings {
             subscriptions: stores.subscriptions.list_in(&namespace),
@@ -50,7 +50,10 @@ pub(super) fn now(before: &Observed, stores: &Stores) -> Now {
 ///
 /// # Errors
 /// It cannot be asked.
-pub(super) async fn live(client: &Client, before: &Observed) -> Result<Now, ReconcileError> {
+pub(super) async fn live(
+    client: &Client,
+    before: &Observed,
+) -> Result<CurrentObjects, ReconcileError> {
     let (namespace, name) = (before.plan.namespace().unwrap_or_default(), before.plan.name_any());
     let all = ListParams::default();
     let plans: Api<InstallPlan> = Api::namespaced(client.clone(), &namespace);
@@ -69,7 +72,7 @@ pub(super) async fn live(client: &Client, before: &Observed) -> Result<Now, Reco
         Arc::new(plan)
     });
     let goes = |home: PartialObjectMeta<Namespace>| home.metadata.deletion_timestamp.is_some();
-    Ok(Now {
+    Ok(CurrentObjects {
         plan,
         around: Surroundings {
             namespace_goes: home.is_none_or(goes),

@@ -16,11 +16,11 @@ use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
 use serde::Deserialize;
 
-use super::reconcile::Resolutions;
+use super::reconcile::ResolutionReconciler;
 use super::unpack::Images;
 use crate::clock;
 
-impl Resolutions {
+impl ResolutionReconciler {
     /// Turns a part of a solution into a plan, which is one of `namespace` from then on. The outer error is a
     /// refused write, the inner one is reported on the Subscriptions.
     pub(super) async fn install(

@@ -1,6 +1,6 @@
 //! Namespaces: resolution, and the InstallPlan that comes of it (spec catalog-operator 2.3, 3).
 
-mod arrivals;
+mod deferred_plans;
 mod install;
 mod messages;
 mod named;
@@ -12,10 +12,10 @@ mod solver;
 mod unchanged;
 mod unpack;
 
-pub(crate) use arrivals::Arrivals;
+pub(crate) use deferred_plans::DeferredPlans;
 pub use named::Unresolved;
 pub(crate) use outcome::Outcomes;
-pub use reconcile::Resolutions;
+pub use reconcile::ResolutionReconciler;
 pub use solve::Rules;
 pub use solver::Solver;
 pub(crate) use unchanged::Unchanged;

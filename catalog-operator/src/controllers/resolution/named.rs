@@ -13,7 +13,7 @@ use olm_types::bundle::Entry;
 
 use super::observe;
 use super::outcome::Outcomes;
-use super::solve::Question;
+use super::solve::ResolutionInputs;
 use super::solver::Solver;
 
 /// Why a user's plan has no steps yet.
@@ -42,7 +42,7 @@ impl Solver {
         let universe = self.universe(&namespace).ok_or(Unresolved::Waiting)?;
         namespace.subscriptions =
             named_subscriptions(plan, &namespace, |name| entries(&universe, name))?;
-        let question = Question {
+        let question = ResolutionInputs {
             csvs: self.stores.csvs.list_in(&home),
             namespace: namespace.clone(),
             universe,

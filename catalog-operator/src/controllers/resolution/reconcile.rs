@@ -16,10 +16,10 @@ use olm_lifecycle::subscription::resolution::{
 use olm_resolver::Policy;
 use olm_types::api::ClusterServiceVersion;
 
-use super::arrivals::Arrivals;
+use super::deferred_plans::DeferredPlans;
 use super::observe;
 use super::outcome::Outcomes;
-use super::solve::{Question, Refused};
+use super::solve::{Refused, ResolutionInputs};
 use super::solver::Solver;
 use super::unchanged::{Inputs, Unchanged};
 use crate::clock;
@@ -32,7 +32,7 @@ use crate::unpack::Bundles;
 const RETRY: Duration = Duration::from_secs(15);
 
 /// Reconciles namespaces.
-pub struct Resolutions {
+pub struct ResolutionReconciler {
     pub(crate) stores: Stores,
     pub(crate) solver: Solver,
     pub(crate) bundles: Bundles,
@@ -48,13 +48,13 @@ pub struct Resolutions {
     /// What was last said about the CSVs of a namespace that no Subscription refers to.
     pub(crate) orphans: DashMap<String, Orphans>,
     /// Namespaces that are resolved once more before a plan is made.
-    pub(crate) arrivals: Arrivals,
+    pub(crate) deferred: DeferredPlans,
     /// How long an InstallPlan is tried, and with it how long the next version waits for what it brings.
     pub(crate) retry_timeout: Duration,
 }
 
 #[async_trait]
-impl Reconciler<String> for Resolutions {
+impl Reconciler<String> for ResolutionReconciler {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
         let namespace = observe::namespace(name, &self.stores);
         self.interpreter.act(&self.surplus(&namespace)).await?;
@@ -81,7 +81,7 @@ impl Reconciler<String> for Resolutions {
     }
 }
 
-impl Resolutions {
+impl ResolutionReconciler {
     /// Deletions of plans that are too many.
     fn surplus(&self, namespace: &Namespace) -> Vec<Effect> {
         match self.solver.rules.policy {
@@ -107,7 +107,7 @@ impl Resolutions {
             self.interpreter.act(&adopted).await?;
             return Ok(Conclusion::Done);
         }
-        let question = Question {
+        let question = ResolutionInputs {
             namespace: namespace.clone(),
             csvs,
             universe,
@@ -129,7 +129,7 @@ impl Resolutions {
     async fn answer(
         &self,
         namespace: &Namespace,
-        question: Question,
+        question: ResolutionInputs,
     ) -> Result<Conclusion, ReconcileError> {
         let unusable = question.universe.unusable();
         let rules = self.solver.rules.given(self.solver.catalogs.block(), &unusable);
@@ -180,7 +180,7 @@ impl Resolutions {
     /// Whether Subscriptions came since the namespace was gathered, for which its plans wait.
     fn waits(&self, namespace: &Namespace) -> bool {
         let now = observe::namespace(&namespace.name, &self.stores).names();
-        self.arrivals.waits(&namespace.name, &namespace.names(), &now)
+        self.deferred.waits(&namespace.name, &namespace.names(), &now)
     }
 
     /// A plan that is made is one of `namespace` from then on: the next one gets another number.

@@ -45,7 +45,7 @@ impl Rules {
 }
 
 /// Everything that a resolution depends on, owned.
-pub(super) struct Question {
+pub(super) struct ResolutionInputs {
     pub(super) namespace: Namespace,
     pub(super) csvs: Vec<Arc<ClusterServiceVersion>>,
     pub(super) universe: SnapshotSet,
@@ -76,7 +76,11 @@ pub(super) struct Refused {
 static SOLVING: Semaphore = Semaphore::const_new(4);
 
 /// Resolves on a thread of its own: a large problem must not hold up other work.
-pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionTimes) -> Solved {
+pub(super) async fn solve(
+    question: ResolutionInputs,
+    rules: &Rules,
+    times: &ResolutionTimes,
+) -> Solved {
     let start = Instant::now();
     let namespace = question.namespace.name.clone();
     let (policy, resolver) = (rules.policy, rules.resolver.clone());
@@ -98,7 +102,7 @@ pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionT
     solved
 }
 
-fn request(question: &Question, cluster_version: Option<Version>) -> ResolutionRequest<'_> {
+fn request(question: &ResolutionInputs, cluster_version: Option<Version>) -> ResolutionRequest<'_> {
     let subscriptions = question.namespace.subscriptions.iter();
     let held = question.namespace.held.iter();
     ResolutionRequest {

@@ -6,7 +6,7 @@ use olm_lifecycle::install_plan::steps::BundleInput;
 use olm_lifecycle::subscription::resolution::{Failure, Namespace, Selection};
 
 use super::observe;
-use super::solve::{Question, Rules, Solved, solve};
+use super::solve::{ResolutionInputs, Rules, Solved, solve};
 use crate::catalogs::Catalogs;
 use crate::metrics::CatalogMetrics;
 use crate::stores::Stores;
@@ -29,7 +29,7 @@ impl Solver {
     }
 
     /// The answer of the resolver.
-    pub(super) async fn solve(&self, question: Question, rules: &Rules) -> Solved {
+    pub(super) async fn solve(&self, question: ResolutionInputs, rules: &Rules) -> Solved {
         solve(question, rules, &self.metrics.resolutions).await
     }
 

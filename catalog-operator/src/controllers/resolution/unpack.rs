@@ -10,7 +10,7 @@ use olm_lifecycle::subscription::resolution::{
 use olm_lifecycle::unpack::lookup::{LookupState, state};
 use olm_lifecycle::unpack::{self, UnpackSettings, Unpacked};
 
-use super::reconcile::Resolutions;
+use super::reconcile::ResolutionReconciler;
 use crate::clock;
 use crate::unpack::{Progress, UnpackError};
 
@@ -31,7 +31,7 @@ const AT_ONCE: usize = 16;
 
 /// What came of one look at the images.
 #[derive(Default)]
-struct Look {
+struct UnpackProgress {
     /// Bytes of what is unpacked.
     bytes: usize,
     unpacked: Vec<Unpacked>,
@@ -42,7 +42,7 @@ struct Look {
     has_left_out: bool,
 }
 
-impl Resolutions {
+impl ResolutionReconciler {
     /// Brings images nearer to being unpacked, and reports how they are. The outer error is a
     /// refused write, the inner one is reported on the Subscriptions. `on_the_way` counts what is on its way
     /// in the namespace, for other parts of the solution as well.
@@ -60,7 +60,7 @@ impl Resolutions {
                 Ok(settings) => settings.unwrap_or_default(),
                 Err(error) => return Ok(Err(Failure::Unpack(error.to_string()))),
             };
-        let mut look = Look::default();
+        let mut look = UnpackProgress::default();
         for (choice, image) in &selection.images {
             if *on_the_way >= AT_ONCE {
                 look.has_left_out = true;
@@ -89,7 +89,7 @@ impl Resolutions {
 
     async fn look(
         &self,
-        look: &mut Look,
+        look: &mut UnpackProgress,
         choice: &Choice,
         image: &str,
         settings: &UnpackSettings,
@@ -124,7 +124,7 @@ impl Resolutions {
     async fn report_awaited(
         &self,
         namespace: &Namespace,
-        look: &Look,
+        look: &UnpackProgress,
         kept_back: &KeptBack,
     ) -> Result<Conclusion, ReconcileError> {
         let failed =

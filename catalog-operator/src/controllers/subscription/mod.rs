@@ -17,7 +17,7 @@ use crate::metrics::CatalogMetrics;
 use crate::stores::Stores;
 
 /// Reconciles Subscriptions.
-pub struct Subscriptions {
+pub struct SubscriptionReconciler {
     pub(crate) stores: Stores,
     pub(crate) catalogs: Catalogs,
     pub(crate) client: Client,
@@ -28,7 +28,7 @@ pub struct Subscriptions {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for Subscriptions {
+impl Reconciler<ObjectKey> for SubscriptionReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         self.metrics.count_subscriptions(self.stores.subscriptions.len());
         if let Some(subscription) = self.stores.subscriptions.get_key(key) {

@@ -39,7 +39,7 @@ const AGAIN: Duration = Duration::from_secs(300);
 const MEMORY_RETRY: Duration = Duration::from_secs(300);
 
 /// Packs the packages of catalogs.
-pub struct Refresh {
+pub struct PackageReconciler {
     pub(crate) store: Store<CatalogSource>,
     pub(crate) catalogs: Catalogs,
     pub(crate) packages: PackageCache,
@@ -49,14 +49,14 @@ pub struct Refresh {
 
 /// Packages of a catalog, in the order of their names.
 #[derive(Default)]
-struct Made {
+struct CatalogPackages {
     shown: Vec<Arc<StoredPackage>>,
     bytes: usize,
     /// Why the rest is not shown.
     hidden: Option<String>,
 }
 
-impl Made {
+impl CatalogPackages {
     /// Adds a package if there is memory for it.
     fn add(&mut self, catalogs: &Catalogs, key: &CatalogKey, package: &Arc<StoredPackage>) -> bool {
         let bytes = self.bytes.saturating_add(package.bytes());
@@ -89,7 +89,7 @@ pub struct Source {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for Refresh {
+impl Reconciler<ObjectKey> for PackageReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let namespace = key.namespace.as_deref().unwrap_or_default();
         let catalog = CatalogKey::new(namespace, &key.name);
@@ -107,7 +107,7 @@ impl Reconciler<ObjectKey> for Refresh {
     }
 }
 
-impl Refresh {
+impl PackageReconciler {
     async fn refresh(&self, source: Source) -> Result<Conclusion, ReconcileError> {
         let key = source.facts.key.clone();
         if self.made_of.get(&key).is_some_and(|known| known.is_same(&source)) {
@@ -123,7 +123,7 @@ impl Refresh {
         let mut packed = pin!(packed.buffered(AT_ONCE));
         // What was shown is replaced: it does not count twice.
         self.catalogs.release_packages(&key);
-        let (mut made, mut omitted) = (Made::default(), Vec::new());
+        let (mut made, mut omitted) = (CatalogPackages::default(), Vec::new());
         while let Some((name, packed)) = packed.next().await {
             match packed.map_err(|error| ReconcileError::message(error.to_string()))? {
                 Some(package) if made.add(&self.catalogs, &key, &package) => {}
@@ -143,7 +143,7 @@ impl Refresh {
 
     /// Shows packages of a catalog that is too slow to give the rest. What is shown already is of more
     /// use than a part.
-    fn put_part(&self, key: CatalogKey, made: Made) -> Conclusion {
+    fn put_part(&self, key: CatalogKey, made: CatalogPackages) -> Conclusion {
         if !self.made_of.contains_key(&key) {
             self.packages.put(key, made.shown);
             return Conclusion::RequeueAfter(AGAIN);
@@ -156,7 +156,7 @@ impl Refresh {
     }
 
     /// Shows packages in place of those that were shown, and says what is not shown.
-    fn put(&self, source: Source, made: Made) -> Conclusion {
+    fn put(&self, source: Source, made: CatalogPackages) -> Conclusion {
         let key = source.facts.key.clone();
         self.packages.put(key.clone(), made.shown);
         self.catalogs.note_hidden(&key, made.hidden.clone());

@@ -68,7 +68,7 @@ impl CatalogConnection for Server {
 
 /// The catalog, which is loaded, and what makes its packages.
 struct Bench {
-    refresh: Refresh,
+    refresh: PackageReconciler,
     server: Arc<Server>,
     version: u32,
 }
@@ -93,7 +93,7 @@ impl Bench {
         catalogs.connect(&key(), "there:50051").unwrap();
         while changes.recv().await.unwrap() != CatalogChange::Loaded {}
         let (store, packages) = (Store::new(), PackageCache::new("olm"));
-        let refresh = Refresh { store, catalogs, packages, made_of: DashMap::new() };
+        let refresh = PackageReconciler { store, catalogs, packages, made_of: DashMap::new() };
         Self { refresh, server, version: 0 }
     }
 
@@ -106,7 +106,7 @@ impl Bench {
         let source = json!({
             "metadata": metadata, "spec": {"sourceType": "grpc", "displayName": version},
         });
-        self.refresh.store.absorb(serde_json::from_value(source).unwrap());
+        self.refresh.store.insert_written(serde_json::from_value(source).unwrap());
         let key = ObjectKey { namespace: Some("ns".to_owned()), name: "goods".to_owned() };
         self.refresh.reconcile(&key).await.unwrap()
     }

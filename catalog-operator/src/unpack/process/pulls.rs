@@ -13,10 +13,10 @@ use olm_lifecycle::unpack::Pauses;
 use olm_types::api::CatalogSource;
 use tokio::time::Instant;
 
-use crate::slots::{Most, Slots};
+use crate::slots::{SlotLimits, Slots};
 
 /// Pulls at a time: each may need as much memory as an image may hold.
-const AT_ONCE: Most = Most { each: 1, all: 3, global: 2 };
+const AT_ONCE: SlotLimits = SlotLimits { each: 1, all: 3, global: 2 };
 
 /// Longest pull, whatever an OperatorGroup allows: others wait for the slot.
 const LONGEST: Duration = Duration::from_secs(30 * 60);

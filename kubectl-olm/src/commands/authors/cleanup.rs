@@ -8,7 +8,7 @@ use olm_client::catalogs::REGISTRY_POD;
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_client::reading::Reading;
 use olm_plan::observed::name;
-use olm_plan::preview::{Action, Asked, Change, Preview, Wanted};
+use olm_plan::preview::{Action, Change, Operation, Preview, PreviewRequest};
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
 use olm_types::gvk::Gvk;
 
@@ -22,7 +22,7 @@ use crate::output::Output;
 use crate::plan::in_cluster;
 
 /// What goes beside the operator.
-struct Beside {
+struct DevelopmentObjects {
     catalog: String,
     crds: Vec<String>,
     groups: Vec<String>,
@@ -41,8 +41,9 @@ pub async fn run(
         return catalog_alone(cluster, home, asked, &catalog, output).await;
     }
     let settings = cluster.settings(None).await?;
-    let (wanted, now) = (Wanted::Uninstall { operator: asked.package.clone() }, Timestamp::now());
-    let question = Asked { namespace: home.to_owned(), settings, now, wanted };
+    let (wanted, now) =
+        (Operation::Uninstall { operator: asked.package.clone() }, Timestamp::now());
+    let question = PreviewRequest { namespace: home.to_owned(), settings, now, wanted };
     let preview = in_cluster(cluster, &question, &Reading::default()).await?;
     // With its CRDs all custom resources go.
     let operands = if asked.delete_all { Operands::Delete } else { Operands::Keep };
@@ -134,8 +135,8 @@ async fn beside(
     asked: &CleanupArgs,
     preview: &Preview,
     catalog: String,
-) -> Result<Beside> {
-    let mut beside = Beside { catalog, crds: Vec::new(), groups: Vec::new() };
+) -> Result<DevelopmentObjects> {
+    let mut beside = DevelopmentObjects { catalog, crds: Vec::new(), groups: Vec::new() };
     if !asked.delete_all {
         return Ok(beside);
     }
@@ -149,7 +150,7 @@ async fn beside(
     Ok(beside)
 }
 
-impl Beside {
+impl DevelopmentObjects {
     fn describe(&self, preview: &Preview) -> String {
         let mut text = format!("Beside it CatalogSource {} with its Pod\n", self.catalog);
         for crd in &self.crds {
@@ -170,7 +171,7 @@ async fn remove(
     home: &str,
     asked: &CleanupArgs,
     preview: &Preview,
-    beside: &Beside,
+    beside: &DevelopmentObjects,
 ) -> Result<()> {
     let dry_run = asked.acting.dry_run == DryRun::Server;
     let parameters = DeleteParams { dry_run, ..DeleteParams::default() };

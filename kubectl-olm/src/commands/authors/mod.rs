@@ -13,7 +13,7 @@ use kube::api::{Api, Patch, PatchParams};
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_client::contents::Images;
 use olm_client::reading::{Reading, Sources};
-use olm_plan::preview::{Asked, Install, Preview, Wanted};
+use olm_plan::preview::{Install, Operation, Preview, PreviewRequest};
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
@@ -63,8 +63,8 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &RunArgs, output: Output) 
         install_mode: install_mode.clone(),
         config: None,
     };
-    let (wanted, now) = (Wanted::Install(install), Timestamp::now());
-    let question = Asked { namespace: home.to_owned(), settings, now, wanted };
+    let (wanted, now) = (Operation::Install(install), Timestamp::now());
+    let question = PreviewRequest { namespace: home.to_owned(), settings, now, wanted };
     let catalog = vec![format!("{key}={}", content.path().display())];
     let sources = Sources { catalog, ..Sources::default() };
     let reading = Reading { sources, pulling: pulling.clone(), ..Reading::default() };

@@ -1,14 +1,14 @@
 //! What comes of a write is followed: the InstallPlans that were shown are approved, and nothing else, until the
 //! operator has succeeded.
 
+mod progress;
 mod read;
-mod seen;
 
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use olm_client::Cluster;
-use olm_client::acts::{Looked, approve, difference, needs_approval, without_digest};
+use olm_client::acts::{ReviewedPlan, approve, difference, needs_approval, without_digest};
 use olm_plan::approval::{PendingApproval, is_pending};
 use olm_plan::observed::{name, namespace};
 use olm_plan::preview::Preview;
@@ -18,8 +18,8 @@ use tokio::time::{Instant, sleep};
 use super::act::{Failed, LOOK, NotInTime, with_findings, writing};
 use crate::args::{DryRun, WriteArgs};
 use crate::output::Output;
+use progress::{ObservedProgress, State, failure, lines};
 use read::{failed, plan_of, state, subscription};
-use seen::{Seen, State, failure, lines};
 
 pub use read::current;
 
@@ -74,7 +74,7 @@ impl Follow<'_> {
         with_findings(self.cluster, &self.preview.namespace, done).await
     }
 
-    async fn look(&self, goal: Goal) -> Result<Seen> {
+    async fn look(&self, goal: Goal) -> Result<ObservedProgress> {
         let (cluster, home) = (self.cluster, self.preview.namespace.as_str());
         let Some(subscription) = subscription(cluster, self.preview).await? else {
             bail!("Subscription {home}/{} is gone", self.preview.subscription);
@@ -99,7 +99,7 @@ impl Follow<'_> {
         let is_followed = |plan: &&InstallPlan| {
             self.left != plan.metadata.name.as_deref() && !self.shown_in(plan).is_empty()
         };
-        Ok(Seen {
+        Ok(ObservedProgress {
             lines: lines(plan.as_ref(), &[vec![own], failed].concat()),
             failure: plan.as_ref().filter(is_followed).and_then(failure),
             is_done,
@@ -129,7 +129,7 @@ impl Follow<'_> {
             Some(difference) => bail!("{difference}"),
             None => {}
         }
-        let looked = Looked {
+        let looked = ReviewedPlan {
             namespace: namespace(&plan.metadata),
             name,
             resource_version: plan.metadata.resource_version.as_deref().unwrap_or_default(),
@@ -184,7 +184,7 @@ async fn look_at_approved(
     cluster: &Cluster,
     approval: &PendingApproval,
     names: &[&str],
-) -> Result<Seen> {
+) -> Result<ObservedProgress> {
     let home = approval.namespace.as_str();
     let plans = cluster.api::<InstallPlan>(Some(home));
     let plan = cluster.answer(plans.get_opt(&approval.install_plan)).await?;
@@ -192,7 +192,7 @@ async fn look_at_approved(
     for name in names {
         states.push(state(cluster, home, name).await?);
     }
-    Ok(Seen {
+    Ok(ObservedProgress {
         lines: lines(plan.as_ref(), &states),
         failure: plan.as_ref().and_then(failure),
         is_done: states.iter().all(State::has_succeeded),
@@ -203,7 +203,7 @@ async fn look_at_approved(
 async fn until(
     what: &str,
     limit: Duration,
-    mut look: impl AsyncFnMut() -> Result<Seen>,
+    mut look: impl AsyncFnMut() -> Result<ObservedProgress>,
 ) -> Result<()> {
     let deadline = Instant::now() + limit;
     let mut said: Vec<String> = Vec::new();

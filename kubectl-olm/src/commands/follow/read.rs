@@ -5,7 +5,7 @@ use olm_client::Cluster;
 use olm_plan::preview::Preview;
 use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 
-use super::seen::State;
+use super::progress::State;
 
 /// The InstallPlan that the Subscription of a preview points at.
 ///

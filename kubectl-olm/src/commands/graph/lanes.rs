@@ -79,7 +79,7 @@ fn part(graph: &Graph, lane: usize, row: usize) -> String {
     let node = graph.nodes_of(lane).find(|(_, node)| node.row == row);
     let mut text = String::new();
     text.push(match node {
-        Some((_, node)) => glyph(node, graph.rows.get(row)),
+        Some((_, node)) => symbol(node, graph.rows.get(row)),
         None if passes(graph, lane, row, 0) => '│',
         None => ' ',
     });
@@ -90,7 +90,7 @@ fn part(graph: &Graph, lane: usize, row: usize) -> String {
     text + "  "
 }
 
-fn glyph(node: &Node, row: Option<&Row>) -> char {
+fn symbol(node: &Node, row: Option<&Row>) -> char {
     match State::of(node, row) {
         State::Here => '◉',
         State::DeadEnd => '✕',

@@ -6,7 +6,7 @@ mod mermaid;
 use anyhow::Result;
 use olm_client::Cluster;
 use olm_client::cluster::one_namespace;
-use olm_client::package::{Asking, Upgrades, upgrades, upgrades_offline};
+use olm_client::package::{GraphRequest, Upgrades, upgrades, upgrades_offline};
 use olm_plan::graph::Graph;
 
 use crate::Outcome;
@@ -34,8 +34,8 @@ pub async fn offline(
     shown(&upgrades_offline(namespace, asking(asked), &asked.sources, &notices).await?, output)
 }
 
-fn asking(asked: &GraphArgs) -> Asking<'_> {
-    Asking {
+fn asking(asked: &GraphArgs) -> GraphRequest<'_> {
+    GraphRequest {
         package: &asked.package,
         channel: asked.channel.as_deref(),
         source: asked.source.as_deref(),
@@ -67,26 +67,20 @@ fn print(drawn: &Graph, output: Output) -> Result<()> {
 mod tests {
     use std::sync::Arc;
 
-    use olm_plan::graph::{Here, graph};
-    use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry};
+    use olm_plan::graph::{InstalledVersion, graph};
+    use olm_types::bundle::{CatalogKey, Entry};
 
     use super::*;
     use crate::output::assert_described;
 
     fn entry(channel: &str, version: &str, replaces: Option<&str>, skips: &[&str]) -> Arc<Entry> {
+        let catalog = CatalogKey::new("olm", "c");
         Arc::new(Entry {
-            name: format!("a.v{version}").into(),
-            package: "a".into(),
-            channel: channel.into(),
-            catalog: CatalogKey::new("olm", "c"),
             version: format!("{version}.0.0").parse().ok(),
             replaces: replaces.map(|old| format!("a.v{old}").into()),
             skips: skips.iter().map(|old| format!("a.v{old}").into()).collect(),
-            skip_range: None,
             in_default_channel: channel == "stable",
-            properties: Vec::new().into(),
-            content: BundleContent::Inline,
-            deprecations: Deprecations::default(),
+            ..Entry::new(catalog, "a", channel, &format!("a.v{version}"))
         })
     }
 
@@ -101,7 +95,7 @@ mod tests {
             entry("fast", "3", Some("2"), &[]),
         ];
         let (csv, channel) = ("a.v1".to_owned(), Some("stable".to_owned()));
-        let here = Here { csv, version: "1.0.0".parse().ok(), channel };
+        let here = InstalledVersion { csv, version: "1.0.0".parse().ok(), channel };
         graph(&entries, None, Some(&here))
     }
 

@@ -37,13 +37,13 @@ fn load_files(files: &[(&str, &[u8])]) -> Result<Catalog, String> {
 
 /// Keeps everything.
 #[derive(Default)]
-struct Kept {
+struct MemoryContents {
     packages: Vec<PackageBlob>,
     bundles: Vec<BundleContent>,
     metas: Vec<Meta>,
 }
 
-impl Contents for Kept {
+impl Contents for MemoryContents {
     fn package(&mut self, package: PackageBlob) -> io::Result<()> {
         self.packages.push(package);
         Ok(())
@@ -61,12 +61,12 @@ impl Contents for Kept {
 }
 
 /// The content of a valid catalog.
-fn keep_files(files: &[(&str, &[u8])]) -> Kept {
+fn keep_files(files: &[(&str, &[u8])]) -> MemoryContents {
     let root = tempfile::tempdir().unwrap();
     for (name, content) in files {
         fs::write(root.path().join(name), content).unwrap();
     }
-    let mut kept = Kept::default();
+    let mut kept = MemoryContents::default();
     load_into(root.path(), &ReadLimits::default(), &mut kept).unwrap();
     kept
 }

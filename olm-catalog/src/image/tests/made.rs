@@ -15,12 +15,12 @@ pub(crate) const REPOSITORY: &str = "shelf/catalog";
 
 /// An image in the making.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct TestImage {
     layers: Vec<(&'static str, Vec<u8>)>,
     labels: BTreeMap<String, String>,
 }
 
-impl Made {
+impl TestImage {
     /// With a label of file-based catalogs.
     pub(crate) fn catalog() -> Self {
         let label = "operators.operatorframework.io.index.configs.v1".to_owned();

@@ -12,11 +12,11 @@ use tonic::{Request, Status, Streaming};
 
 use super::ClientOptions;
 use super::address::{Address, AddressError};
+use super::complete::CompleteResponses;
 use super::counted::Counted;
 use super::link::Link;
 use super::monitor::Monitor;
 use super::transport::Connector;
-use super::whole::Whole;
 use crate::connection::{ConnectionEvent, ConnectionStatus, RpcError};
 use crate::registry::proto;
 use crate::registry::proto::registry_client::RegistryClient as Calls;
@@ -66,8 +66,8 @@ impl RegistryClient {
 
     /// All calls of the protocol, without deadlines, for programs that trust their server: what an
     /// answer takes in memory is not counted.
-    pub fn calls(&self) -> Calls<Whole<Channel>> {
-        let channel = Whole(self.channel.clone());
+    pub fn calls(&self) -> Calls<CompleteResponses<Channel>> {
+        let channel = CompleteResponses(self.channel.clone());
         Calls::new(channel).max_decoding_message_size(self.options.message_bytes)
     }
 
@@ -117,8 +117,8 @@ impl RegistryClient {
     }
 
     /// What calls with a codec of their own are made with.
-    async fn ready(&self) -> Result<Grpc<Whole<Channel>>, Status> {
-        let mut calls = Grpc::new(Whole(self.channel.clone()))
+    async fn ready(&self) -> Result<Grpc<CompleteResponses<Channel>>, Status> {
+        let mut calls = Grpc::new(CompleteResponses(self.channel.clone()))
             .max_decoding_message_size(self.options.message_bytes);
         let failed = |error| Status::unknown(format!("Service was not ready: {error}"));
         calls.ready().await.map_err(failed)?;

@@ -12,6 +12,7 @@
 mod address;
 mod backoff;
 mod calls;
+mod complete;
 mod content;
 mod counted;
 mod dial;
@@ -20,7 +21,6 @@ mod load;
 mod monitor;
 mod proxy;
 mod transport;
-mod whole;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,12 +29,12 @@ use crate::snapshot::SnapshotLimits;
 
 pub use address::{Address, AddressError, Resolve, SystemResolver};
 pub use calls::RegistryClient;
+pub use complete::CompleteResponses;
 pub use content::{ContentAnswer, ask_for_content};
 pub use dial::{Dial, Stream};
 pub use proxy::Proxy;
 #[cfg(feature = "pull")]
 pub(crate) use proxy::ProxyServer;
-pub use whole::Whole;
 
 /// How a client behaves. [`Default`] is right for production.
 #[derive(Clone, Debug)]

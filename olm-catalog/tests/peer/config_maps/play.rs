@@ -13,7 +13,7 @@ use tonic::transport::Endpoint;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::super::ask::{Api, Asking, CallResult};
+use super::super::ask::{Api, CallResult, RegistryClients};
 use crate::support::{Place, TIMEOUT};
 use crate::tool_programs::api_server::ApiServer;
 
@@ -82,7 +82,7 @@ impl Drop for Running {
 
 /// Asks about all that the server itself names, and about what it does not have.
 async fn everything(address: SocketAddr) -> BTreeMap<String, String> {
-    let mut asking = Asking::connect(address).await;
+    let mut asking = RegistryClients::connect(address).await;
     let mut said = BTreeMap::from([("Health/Check".to_owned(), health(address).await)]);
     let packages = asking.packages().await.map(sorted);
     let names: BTreeSet<String> = packages.iter().flatten().map(|row| row.name.clone()).collect();
@@ -124,7 +124,7 @@ async fn everything(address: SocketAddr) -> BTreeMap<String, String> {
 }
 
 async fn providers(
-    asking: &mut Asking,
+    asking: &mut RegistryClients,
     listed: &[proto::Bundle],
     said: &mut BTreeMap<String, String>,
 ) {

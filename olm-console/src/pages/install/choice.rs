@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow, ensure};
 use olm_plan::observed::name;
-use olm_plan::preview::{self, Wanted};
+use olm_plan::preview::{self, Operation};
 use olm_types::api::{InstallModeSet, InstallModeType, OperatorGroup};
 use olm_types::bundle::CatalogKey;
 use olm_types::document::{self, Budget, Meter};
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::super::given;
 use super::super::params::{Params, one_of};
-use crate::command::Words;
-use crate::form::Bad;
+use crate::command::CommandLine;
+use crate::form::InvalidField;
 
 /// Install modes in the order in which they are offered; the first that fits is the default.
 const MODES: [&str; 4] = ["AllNamespaces", "OwnNamespace", "SingleNamespace", "MultiNamespace"];
@@ -42,14 +42,14 @@ impl Choice {
     ///
     /// # Errors
     /// A field says what it may not.
-    pub(super) fn of(params: &Params) -> Result<Self, Bad> {
+    pub(super) fn of(params: &Params) -> Result<Self, InvalidField> {
         let text = |value: &Option<String>| given(value).map(str::to_owned);
         let posted = &params.posted;
-        let package =
-            text(&params.package).ok_or_else(|| Bad::new("package", "it names nothing"))?;
+        let package = text(&params.package)
+            .ok_or_else(|| InvalidField::new("package", "it names nothing"))?;
         let catalog = given(&params.catalog).map(|catalog| match catalog.split_once('/') {
             Some((namespace, name)) => Ok(CatalogKey::new(namespace, name)),
-            None => Err(Bad::new("catalog", "it is no NAMESPACE/NAME")),
+            None => Err(InvalidField::new("catalog", "it is no NAMESPACE/NAME")),
         });
         let approval = one_of("approval", given(&posted.approval), &["Automatic", "Manual"])?;
         let mode = given(&posted.mode).map(|mode| read_mode(mode, given(&posted.targets)));
@@ -68,8 +68,8 @@ impl Choice {
     ///
     /// # Errors
     /// `spec.config` cannot be read.
-    pub(super) fn wanted(&self) -> Result<Wanted> {
-        Ok(Wanted::Install(preview::Install {
+    pub(super) fn wanted(&self) -> Result<Operation> {
+        Ok(Operation::Install(preview::Install {
             package: self.package.clone(),
             channel: self.channel.clone(),
             version: self.version.clone(),
@@ -108,7 +108,7 @@ impl Choice {
     }
 
     /// The command that does the same.
-    pub(super) fn command(&self, command: Words) -> Words {
+    pub(super) fn command(&self, command: CommandLine) -> CommandLine {
         let catalog = self.catalog.as_ref().map(ToString::to_string);
         command
             .word("install")
@@ -134,13 +134,13 @@ impl Choice {
     }
 }
 
-fn read_mode(mode: &str, targets: Option<&str>) -> Result<preview::Mode, Bad> {
+fn read_mode(mode: &str, targets: Option<&str>) -> Result<preview::Mode, InvalidField> {
     let mode = one_of("mode", Some(mode), &MODES)?;
     let text = match targets.filter(|_| ["SingleNamespace", "MultiNamespace"].contains(&mode)) {
         Some(targets) => format!("{mode}={}", targets.replace(' ', "")),
         None => mode.to_owned(),
     };
-    text.parse().map_err(|why: preview::NoMode| Bad::new("targets", &why.to_string()))
+    text.parse().map_err(|why: preview::NoMode| InvalidField::new("targets", &why.to_string()))
 }
 
 /// Every install mode: what an OperatorGroup is made for, and why the rest is not offered.
@@ -181,7 +181,7 @@ mod tests {
     use crate::csrf::Token;
     use crate::form::Form;
 
-    fn choice(body: &str) -> Result<Choice, Bad> {
+    fn choice(body: &str) -> Result<Choice, InvalidField> {
         let form = Form::read(body.as_bytes()).unwrap();
         Choice::of(&Params::default().with(Some(Token::default()), Some(&form)).unwrap())
     }
@@ -208,10 +208,12 @@ mod tests {
             body.append_pair(field, value);
         }
         assert_eq!(choice(&body.finish()).unwrap(), first);
-        let Wanted::Install(install) = first.wanted().unwrap() else { panic!("another question") };
+        let Operation::Install(install) = first.wanted().unwrap() else {
+            panic!("another question")
+        };
         assert_eq!(install.config, Some(json!({"env": [{"name": "A"}]})));
         assert!(install.is_manual);
-        let command = first.command(Words::new(&[], "ns")).line();
+        let command = first.command(CommandLine::new(&[], "ns")).line();
         let expected = "kubectl olm -n ns install kettle --channel stable --version 1.0.0 --source olm/kitchen \
                         --approval Manual --install-mode 'MultiNamespace=a,b'";
         assert_eq!(command, expected);

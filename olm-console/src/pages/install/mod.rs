@@ -5,11 +5,11 @@ mod choice;
 use anyhow::{Context, Result};
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use olm_client::acts::rights::{Action, May};
+use olm_client::acts::rights::{Action, NamespaceRights};
 use olm_client::acts::{self, verdict};
 use olm_client::package::{key_of, the_only};
 use olm_plan::preview::Preview;
-use olm_plan::suggested::{Place, Question, place, suggestion};
+use olm_plan::suggested::{Place, PlacementRequest, place, suggestion};
 use olm_types::api::{
     CsvDescription, InstallModeSet, OperatorGroup, PackageChannel, PackageManifestStatus,
 };
@@ -18,9 +18,9 @@ use serde_json::Value;
 use super::act::{self, Refusal, Submit, WRITING};
 use super::frame::{Frame, html};
 use super::shown::{Shown, shown};
-use super::{Page, Visit};
+use super::{Page, PageView};
 use crate::failure::Failure;
-use crate::form::Bad;
+use crate::form::InvalidField;
 use choice::{Choice, Mode, modes};
 
 /// Versions that are offered.
@@ -35,7 +35,7 @@ struct Install {
     channel: String,
     version: String,
     targets: String,
-    offered: Offered,
+    offered: InstallOptions,
     modes: Vec<Mode>,
     may_not: Vec<String>,
     shown: Option<Shown>,
@@ -48,7 +48,7 @@ struct Install {
 
 /// What there is to choose from.
 #[derive(Default)]
-struct Offered {
+struct InstallOptions {
     channels: Vec<(String, bool)>,
     versions: Vec<String>,
     namespace: String,
@@ -65,7 +65,7 @@ struct Planned {
 }
 
 /// Reads the page, shows a plan, or does what was shown.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let choice = match Choice::of(visit.params) {
         Ok(choice) => choice,
         Err(bad) => return bad.into_response(),
@@ -89,12 +89,12 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
                 }
             }
         }
-        (true, _) => Bad::new("do", "it is none of plan, install").into_response(),
+        (true, _) => InvalidField::new("do", "it is none of plan, install").into_response(),
     }
 }
 
 /// Writes what was shown. The name of the Subscription.
-async fn installed(visit: &Visit<'_>, choice: &Choice, hash: &str) -> Result<String> {
+async fn installed(visit: &PageView<'_>, choice: &Choice, hash: &str) -> Result<String> {
     let preview = act::preview(visit, choice.wanted()?).await?;
     act::same(&preview, hash)?;
     verdict(&preview)?;
@@ -111,7 +111,7 @@ async fn installed(visit: &Visit<'_>, choice: &Choice, hash: &str) -> Result<Str
     Ok(preview.subscription)
 }
 
-async fn planned(visit: &Visit<'_>, choice: &Choice) -> Result<Planned> {
+async fn planned(visit: &PageView<'_>, choice: &Choice) -> Result<Planned> {
     let preview = act::preview(visit, choice.wanted()?).await?;
     let why_not = in_the_way(visit, &preview).await;
     let mut fields = choice.fields(visit.home());
@@ -123,11 +123,11 @@ fn button(why_not: Vec<String>) -> Submit {
     Submit { text: "Install", step: "install", why_not }
 }
 
-async fn in_the_way(visit: &Visit<'_>, preview: &Preview) -> Vec<String> {
+async fn in_the_way(visit: &PageView<'_>, preview: &Preview) -> Vec<String> {
     let mut why_not: Vec<String> = Vec::new();
     why_not.extend(verdict(preview).err().map(|error| error.to_string()));
     let creates: Vec<Action> = preview.manifests.iter().filter_map(creation).collect();
-    let may = May::read(&visit.cluster, visit.home()).await;
+    let may = NamespaceRights::read(&visit.cluster, visit.home()).await;
     why_not.extend(act::not_allowed(&may, &creates).await);
     why_not
 }
@@ -144,7 +144,7 @@ fn creation(manifest: &Value) -> Option<Action> {
 }
 
 async fn page(
-    visit: &Visit<'_>,
+    visit: &PageView<'_>,
     choice: Choice,
     planned: Option<Result<Planned>>,
     refusal: Option<Refusal>,
@@ -154,7 +154,7 @@ async fn page(
         Ok(offered) => (offered, None),
         Err(error) => {
             let namespace = visit.home().to_owned();
-            (Offered { namespace, ..Offered::default() }, Some(Failure::of(&error)))
+            (InstallOptions { namespace, ..InstallOptions::default() }, Some(Failure::of(&error)))
         }
     };
     let groups = visit.cluster.api::<OperatorGroup>(Some(&offered.namespace));
@@ -171,7 +171,7 @@ async fn page(
         Some(Planned { shown, fields, submit }) => (Some(shown), fields, submit),
         None => (None, Vec::new(), button(Vec::new())),
     };
-    let may = May::read(&visit.cluster, &offered.namespace).await;
+    let may = NamespaceRights::read(&visit.cluster, &offered.namespace).await;
     let creates = [Action::of_olm("create", "subscriptions", &offered.namespace)];
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let title = format!("Install {}", choice.package);
@@ -197,7 +197,7 @@ async fn page(
 }
 
 /// What the catalogs of the namespace offer. Where a form has named a namespace, that is kept.
-async fn offered(visit: &Visit<'_>, choice: &Choice) -> Result<Offered> {
+async fn offered(visit: &PageView<'_>, choice: &Choice) -> Result<InstallOptions> {
     let listing = visit.listing().await?;
     let source = choice.catalog.as_ref().map(ToString::to_string);
     let status = the_only(&listing.packages, &choice.package, source.as_deref())?;
@@ -209,7 +209,7 @@ async fn offered(visit: &Visit<'_>, choice: &Choice) -> Result<Offered> {
     let place = goes_to(visit, status, head, &global);
     let mut namespaces = vec![place.namespace.clone(), visit.home().to_owned()];
     namespaces.dedup();
-    Ok(Offered {
+    Ok(InstallOptions {
         channels: status
             .channels
             .iter()
@@ -224,13 +224,14 @@ async fn offered(visit: &Visit<'_>, choice: &Choice) -> Result<Offered> {
 }
 
 fn goes_to(
-    visit: &Visit<'_>,
+    visit: &PageView<'_>,
     status: &PackageManifestStatus,
     head: Option<&CsvDescription>,
     global: &str,
 ) -> Place {
     let catalog = key_of(status).to_string();
-    let question = Question { home: visit.home(), is_named: false, catalog: &catalog, global };
+    let question =
+        PlacementRequest { home: visit.home(), is_named: false, catalog: &catalog, global };
     place(question, head.and_then(|head| suggestion(&head.annotations)).as_ref())
 }
 

@@ -4,14 +4,14 @@ mod drawing;
 
 use askama::Template;
 use axum::response::Response;
-use olm_client::package::{Asking, Named, in_cluster, upgrades};
+use olm_client::package::{GraphRequest, Named, in_cluster, upgrades};
 use olm_plan::details::{BundleDetails, ChannelDetails, Details};
 use olm_plan::preview::permissions::right;
 use olm_plan::search::PackageRow;
 
 use super::bounds::{Budget, short};
 use super::frame::{Frame, Problem, html, url};
-use super::{Page, Visit, given};
+use super::{Page, PageView, given};
 use crate::failure::Failure;
 use crate::markdown::markup;
 use drawing::{Drawing, drawing};
@@ -77,7 +77,7 @@ struct Fact {
 }
 
 /// Reads the page.
-pub(super) async fn read(visit: &Visit<'_>) -> Response {
+pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let asked = Named {
         package: given(&visit.params.name).unwrap_or_default(),
         version: given(&visit.params.version),
@@ -99,7 +99,8 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
     };
     let catalog = details.row.catalog.clone();
     let page = given(&visit.params.page).and_then(|page| page.parse().ok()).unwrap_or(1);
-    let from = Asking { package: asked.package, source: Some(&catalog), ..Asking::default() };
+    let from =
+        GraphRequest { package: asked.package, source: Some(&catalog), ..GraphRequest::default() };
     let (drawing, no_drawing) = match upgrades(&visit.cluster, from, &reading.sources).await {
         Ok(found) => (Some(drawing(&found, visit.home(), page)), None),
         Err(error) => (None, Some(Failure::of(&error))),

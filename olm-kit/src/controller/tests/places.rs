@@ -58,7 +58,7 @@ struct Bench {
 }
 
 /// One worker.
-fn bench(places: Places) -> Bench {
+fn bench(places: ParallelReconciles) -> Bench {
     let (queue, servers, shutdown) =
         (Queue::new(), Arc::new(Servers::default()), CancellationToken::new());
     let controller = Controller::new("test", queue.clone(), Arc::clone(&servers));
@@ -84,7 +84,7 @@ impl Bench {
 
 #[tokio::test(start_paused = true)]
 async fn slow_reconciles_hold_up_only_their_namespace() {
-    let bench = bench(Places::default());
+    let bench = bench(ParallelReconciles::default());
     bench.add(&["a/slow1", "a/slow2", "a/next", "b/x"]);
     bench.servers.until(|servers| servers.is_done("b/x")).await;
     assert_eq!(bench.servers.running(), 2);
@@ -96,7 +96,7 @@ async fn slow_reconciles_hold_up_only_their_namespace() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_that_changes_meanwhile_is_reconciled_once_more() {
-    let bench = bench(Places::default());
+    let bench = bench(ParallelReconciles::default());
     bench.add(&["a/slow"]);
     bench.servers.until(|servers| servers.running() == 1).await;
     bench.add(&["b/x"]);
@@ -114,7 +114,7 @@ async fn a_key_that_changes_meanwhile_is_reconciled_once_more() {
 #[tokio::test(start_paused = true)]
 async fn the_first_namespace_has_places_when_others_have_none() {
     let first = Some("olm".to_owned());
-    let bench = bench(Places { all: 1, first, ..Places::default() });
+    let bench = bench(ParallelReconciles { all: 1, first, ..ParallelReconciles::default() });
     bench.add(&["a/slow"]);
     bench.servers.until(|servers| servers.running() == 1).await;
     bench.add(&["olm/slow", "b/x"]);
@@ -125,7 +125,7 @@ async fn the_first_namespace_has_places_when_others_have_none() {
 
 #[tokio::test(start_paused = true)]
 async fn shutdown_waits_for_what_goes_on_beside_the_workers() {
-    let bench = bench(Places::default());
+    let bench = bench(ParallelReconciles::default());
     bench.add(&["a/slow", "b/x"]);
     bench.servers.until(|servers| servers.is_done("b/x")).await;
     let servers = Arc::clone(&bench.servers);

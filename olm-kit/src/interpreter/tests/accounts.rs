@@ -92,7 +92,7 @@ async fn nothing_is_sent_when_the_lease_ran_out_before_the_token_came() {
     leadership.renewed(tokio::time::Instant::now(), std::time::Duration::from_secs(10));
     let mut options = InterpreterOptions::new("olm").led_by(leadership.clone());
     options.tokens = Some(Arc::new(LateToken));
-    options.anonymous = Some(script.client_led_by(&leadership));
+    options.anonymous = Some(script.client_of(&leadership));
     let interpreter = Interpreter::new(script.client(), options).on_behalf_of("ns");
     let outcomes = interpreter.execute(&[as_account(create())]).await;
     assert_eq!(outcomes[0].refusal().unwrap().reason, "NotLeading");

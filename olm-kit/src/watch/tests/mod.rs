@@ -96,18 +96,18 @@ fn a_relist_after_a_restore_goes_back_in_time() {
 #[test]
 fn own_writes_are_read_back() {
     let (store, log) = logged([object("a", "u", 5)]);
-    store.absorb(object("a", "u", 7));
-    store.absorb(object("a", "u", 6));
+    store.insert_written(object("a", "u", 7));
+    store.insert_written(object("a", "u", 6));
     store.apply(object("a", "u", 6));
     store.apply(object("a", "u", 7));
-    store.absorb(object("b", "u", 8));
+    store.insert_written(object("b", "u", 8));
     assert_eq!(take(&log), ["a 5->7", "b -->8"]);
 }
 
 #[test]
 fn what_the_process_wrote_is_not_read_again() {
     let (store, log) = logged([object("a", "u", 5)]);
-    store.absorb(object("a", "u", 7));
+    store.insert_written(object("a", "u", 7));
     let filled = Filled::<ConfigMap, ConfigMap>::new(store.clone());
     assert!(filled.is_known(&object("a", "u", 7).metadata));
     assert!(store.unconfirmed().is_empty(), "the watch has reported it");
@@ -121,9 +121,9 @@ fn what_the_process_wrote_is_not_read_again() {
 fn a_deleted_object_stays_deleted() {
     let (store, log) = logged([object("a", "u1", 5)]);
     store.delete(&object("a", "u1", 8).metadata);
-    store.absorb(object("a", "u1", 7));
+    store.insert_written(object("a", "u1", 7));
     assert_eq!(take(&log), ["a 5->-"]);
-    store.absorb(object("a", "u2", 9));
+    store.insert_written(object("a", "u2", 9));
     store.delete(&object("a", "u1", 8).metadata);
     assert_eq!(take(&log), ["a -->9"], "a late deletion of the old one");
 }
@@ -132,7 +132,7 @@ fn a_deleted_object_stays_deleted() {
 fn an_object_that_vanished_in_a_gap_stays_gone() {
     let (store, log) = logged([object("a", "u1", 5)]);
     relist(&store, []);
-    store.absorb(object("a", "u1", 6));
+    store.insert_written(object("a", "u1", 6));
     assert_eq!(take(&log), ["a 5->-"]);
 }
 
@@ -140,14 +140,14 @@ fn an_object_that_vanished_in_a_gap_stays_gone() {
 fn a_list_older_than_a_write_leaves_the_object_unconfirmed() {
     let (store, log) = logged([]);
     store.begin_list();
-    store.absorb(object("a", "u", 9));
+    store.insert_written(object("a", "u", 9));
     store.end_list();
     assert_eq!(take(&log), ["a -->9"]);
     let unconfirmed = store.unconfirmed().pop_first().unwrap();
     store.apply(object("a", "u", 9));
     store.drop_unconfirmed(&unconfirmed);
     assert_eq!(store.len(), 1, "confirmed meanwhile");
-    store.absorb(object("a", "u", 10));
+    store.insert_written(object("a", "u", 10));
     store.drop_unconfirmed(&unconfirmed);
     assert_eq!(store.len(), 1, "written meanwhile");
     let unconfirmed = store.unconfirmed().pop_first().unwrap();

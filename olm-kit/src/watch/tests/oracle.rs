@@ -69,7 +69,7 @@ impl Server {
     }
 
     fn answer(&mut self, store: &Store<ConfigMap>) {
-        self.answers.pop_front().into_iter().for_each(|object| store.absorb(object));
+        self.answers.pop_front().into_iter().for_each(|object| store.insert_written(object));
     }
 
     fn event(&mut self, store: &Store<ConfigMap>) {

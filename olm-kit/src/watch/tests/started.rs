@@ -105,7 +105,7 @@ async fn an_absorbed_object_that_never_comes_back_is_read() {
     let api: Api<ConfigMap> = Api::namespaced(script.client(), "ns");
     let watch = Watch::builder(api, Config::default());
     let store = watch.store();
-    ["kept", "lost"].into_iter().for_each(|name| store.absorb(object(name, "u", 9)));
+    ["kept", "lost"].into_iter().for_each(|name| store.insert_written(object(name, "u", 9)));
     watch.start(&tasks);
     store.synced().await;
     assert_eq!(store.len(), 2);
@@ -123,7 +123,7 @@ async fn a_watch_with_a_selector_takes_in_only_what_it_knows() {
     let api: Api<ConfigMap> = Api::namespaced(script.client(), "ns");
     let store = Watch::builder(api, Config::default().labels("a")).start(&tasks);
     store.synced().await;
-    ["known", "other"].into_iter().for_each(|name| store.absorb(object(name, "u", 11)));
+    ["known", "other"].into_iter().for_each(|name| store.insert_written(object(name, "u", 11)));
     let names: Vec<_> = store.list().iter().map(|map| map.metadata.clone()).collect();
     assert_eq!(names, [object("known", "u", 11).metadata]);
 }

@@ -33,7 +33,7 @@ pub use mode::{connects_in_process, is_released};
 pub use port::{PortRange, PortRangeError, choose as choose_port, taken as taken_ports};
 pub use pulling::{NextStep, Pulling, Resolved, Target, next_step, poll_period};
 pub use scope::{Namespaces, Scope};
-pub use serving::{Heard, content_name, is_listed, listed};
+pub use serving::{ReplicaState, content_name, is_listed, listed};
 pub use slice::{Record, Replica, is_ours, record, slice_name};
 
 /// What the condition `Ready` says while there is no content yet, and nothing is wrong.

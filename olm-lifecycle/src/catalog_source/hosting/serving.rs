@@ -23,7 +23,7 @@ const SILENCES: u32 = 2;
 
 /// What a replica said when it was asked for certain content at a certain port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Heard {
+pub enum ReplicaState {
     /// It was not asked yet.
     #[default]
     Nothing,
@@ -35,7 +35,7 @@ pub enum Heard {
     Silent(u32),
 }
 
-impl Heard {
+impl ReplicaState {
     /// What is known after this answer, which came after `before`.
     #[must_use]
     pub fn after(self, before: Self) -> Self {
@@ -71,7 +71,7 @@ impl Heard {
 
 /// Whether clients are sent to a replica. One of which nothing is known yet stays where it is: a new leader takes
 /// over what the former one knew.
-pub fn is_listed(heard: Heard, is_listed_now: bool) -> bool {
+pub fn is_listed(heard: ReplicaState, is_listed_now: bool) -> bool {
     heard.verdict().unwrap_or(is_listed_now)
 }
 
@@ -103,9 +103,9 @@ mod tests {
 
     use super::*;
 
-    const YES: Heard = Heard::Serves;
-    const NO: Heard = Heard::Other(1);
-    const MUTE: Heard = Heard::Silent(1);
+    const YES: ReplicaState = ReplicaState::Serves;
+    const NO: ReplicaState = ReplicaState::Other(1);
+    const MUTE: ReplicaState = ReplicaState::Silent(1);
 
     /// What a replica said one after the other, whether it was listed before and is afterwards, and how many
     /// milliseconds later it is asked again.
@@ -124,12 +124,12 @@ mod tests {
     #[case::never_answered(&[MUTE], false, false, 250)]
     #[case::busy_now_and_then(&[YES, MUTE, YES, MUTE], true, true, 250)]
     fn replicas(
-        #[case] said: &[Heard],
+        #[case] said: &[ReplicaState],
         #[case] before: bool,
         #[case] expected: bool,
         #[case] pause: u64,
     ) {
-        let heard = said.iter().fold(Heard::Nothing, |before, now| now.after(before));
+        let heard = said.iter().fold(ReplicaState::Nothing, |before, now| now.after(before));
         assert_eq!(is_listed(heard, before), expected);
         assert_eq!(heard.pause(), Duration::from_millis(pause));
     }

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::super::hosting::{Mode, mode};
 use super::super::observed::Observed;
 use super::super::polling::{Poll, PollStep, poll};
-use super::super::registry::Wanted;
+use super::super::registry::DesiredObjects;
 use super::super::{drift, pods};
-use super::{Course, Plan, Server, Step};
+use super::{Plan, PlannedStatus, Server, Step};
 use crate::writes::target_of;
 
 /// Grace period in seconds of a registry Pod that makes way for another one.
@@ -28,7 +28,7 @@ const LABELLER: &str = "olm-ownership-labeller";
 /// A plan in the making.
 pub(super) struct Build<'a> {
     pub(super) observed: &'a Observed,
-    pub(super) wanted: &'a Wanted,
+    pub(super) wanted: &'a DesiredObjects,
     pub(super) sorted: pods::Sorted,
     poll: Poll,
     steps: Vec<Step>,
@@ -36,7 +36,7 @@ pub(super) struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    pub(super) fn new(observed: &'a Observed, wanted: &'a Wanted, now: Timestamp) -> Self {
+    pub(super) fn new(observed: &'a Observed, wanted: &'a DesiredObjects, now: Timestamp) -> Self {
         let catalog = &*observed.catalog;
         let sorted = pods::sort(&catalog.name_any(), &observed.server.pods, &wanted.pod);
         let poll = poll(catalog, &sorted, &wanted.pod, observed.digest.as_ref(), now);
@@ -48,7 +48,7 @@ impl<'a> Build<'a> {
         self.account_and_rights();
         let image = self.catalog().spec.image.as_deref().unwrap_or_default();
         match self.observed.hosting.as_ref().map(|hosting| mode(hosting, image)) {
-            Some(Mode::Waiting) => self.end(Course::Pulling),
+            Some(Mode::Waiting) => self.end(PlannedStatus::Pulling),
             Some(Mode::Process(port)) => self.in_process(port),
             Some(Mode::Pod(_)) | None => self.by_pod(),
         }
@@ -61,10 +61,10 @@ impl<'a> Build<'a> {
         self.update_pods();
         self.service_of_pods(is_ready);
         let (service, poll) = (self.wanted.service.name_any(), std::mem::take(&mut self.poll.step));
-        self.end(Course::Server(Server { service, made_pod, poll, in_process: None }))
+        self.end(PlannedStatus::Server(Server { service, made_pod, poll, in_process: None }))
     }
 
-    pub(super) fn end(self, course: Course) -> Plan {
+    pub(super) fn end(self, course: PlannedStatus) -> Plan {
         Plan { steps: self.steps, course }
     }
 

@@ -23,7 +23,7 @@ use build::Build;
 pub struct Plan {
     /// The writes, in order.
     pub steps: Vec<Step>,
-    pub(super) course: Course,
+    pub(super) course: PlannedStatus,
 }
 
 /// One write.
@@ -37,7 +37,7 @@ pub struct Step {
 
 /// What the status will say when every write succeeds.
 #[derive(Clone, Debug)]
-pub(super) enum Course {
+pub(super) enum PlannedStatus {
     /// The spec asks for nothing that can be served.
     Invalid(SpecProblem),
     /// The image that a template gives is written; the change brings the CatalogSource back.
@@ -104,17 +104,19 @@ pub fn plan(observed: &Observed, settings: &Settings, now: Timestamp) -> Plan {
     let catalog = &*observed.catalog;
     if let Some(effect) = template::image_write(catalog, observed.server_version.as_deref()) {
         let context = "cannot write the image that the template gives: ".to_owned();
-        return Plan { steps: vec![Step { effect, context }], course: Course::Renaming };
+        return Plan { steps: vec![Step { effect, context }], course: PlannedStatus::Renaming };
     }
     match backend(catalog) {
-        Err(problem) => nothing(Course::Invalid(problem)),
-        Ok(Backend::Address(_)) => nothing(Course::Address),
+        Err(problem) => nothing(PlannedStatus::Invalid(problem)),
+        Ok(Backend::Address(_)) => nothing(PlannedStatus::Address),
         Ok(backend) => match &observed.config_map {
-            ConfigMapFound::Missing(problem) => nothing(Course::NoConfigMap(problem.clone())),
+            ConfigMapFound::Missing(problem) => {
+                nothing(PlannedStatus::NoConfigMap(problem.clone()))
+            }
             found => match adoption::config_map(catalog, found) {
                 Some(effect) => {
                     let context = adoption::FAILED.to_owned();
-                    Plan { steps: vec![Step { effect, context }], course: Course::Adopting }
+                    Plan { steps: vec![Step { effect, context }], course: PlannedStatus::Adopting }
                 }
                 None => serve(observed, &backend, settings, now),
             },
@@ -122,7 +124,7 @@ pub fn plan(observed: &Observed, settings: &Settings, now: Timestamp) -> Plan {
     }
 }
 
-fn nothing(course: Course) -> Plan {
+fn nothing(course: PlannedStatus) -> Plan {
     Plan { steps: Vec::new(), course }
 }
 
@@ -134,8 +136,8 @@ fn serve(observed: &Observed, backend: &Backend, settings: &Settings, now: Times
         config_map_version: metadata.and_then(|metadata| metadata.resource_version.clone()),
     };
     match registry::wanted(&observed.catalog, backend, settings, &around) {
-        Err(error) => nothing(Course::Broken(error)),
-        Ok(None) => nothing(Course::Address),
+        Err(error) => nothing(PlannedStatus::Broken(error)),
+        Ok(None) => nothing(PlannedStatus::Address),
         Ok(Some(wanted)) => Build::new(observed, &wanted, now).finish(),
     }
 }

@@ -17,7 +17,7 @@ use super::super::drift;
 use super::super::hosting::{Hosting, Replica, record, selects, slice, slice_name};
 use super::super::polling::PollStep;
 use super::build::{Build, GRACE};
-use super::{Course, InProcess, Plan, Server};
+use super::{InProcess, Plan, PlannedStatus, Server};
 use crate::writes::resource_of;
 
 /// How long Pods serve beside the operator, until every node knows where the Service leads now.
@@ -29,7 +29,7 @@ impl Build<'_> {
         let name = self.wanted.service_in_process.name_any();
         let served = self.observed.hosting.as_ref();
         let served = served.and_then(|hosting| Some((hosting, hosting.content.as_ref()?)));
-        let Some((hosting, content)) = served else { return self.end(Course::Pulling) };
+        let Some((hosting, content)) = served else { return self.end(PlannedStatus::Pulling) };
         let known = hosting.slice.as_deref().and_then(record);
         let service = self.observed.server.service.as_deref();
         let is_due = hosting.slice.is_some() || !service.is_some_and(selects) || serves(hosting);
@@ -42,7 +42,7 @@ impl Build<'_> {
         let beside = if is_taken { self.pods_go(hosting) } else { Some(BESIDE) };
         let in_process = Some(InProcess { recorded, beside });
         let poll = PollStep::Rest;
-        self.end(Course::Server(Server { service: name, made_pod: false, poll, in_process }))
+        self.end(PlannedStatus::Server(Server { service: name, made_pod: false, poll, in_process }))
     }
 
     /// Takes the Service away from Pods, once an endpoint of ours answers. Says whether Pods may go.

@@ -10,7 +10,7 @@ use olm_types::labels;
 
 use super::super::spec::Backend;
 use super::{
-    PodError, Settings, Surroundings, Wanted, account, catalog_labels, managed, metadata,
+    DesiredObjects, PodError, Settings, Surroundings, account, catalog_labels, managed, metadata,
     plain_owner, pod, pod_owner, policies, service, service_name,
 };
 
@@ -26,7 +26,7 @@ pub(super) fn wanted(
     catalog: &CatalogSource,
     settings: &Settings,
     around: &Surroundings,
-) -> Result<Wanted, PodError> {
+) -> Result<DesiredObjects, PodError> {
     let account = account::for_config_map(catalog);
     let account_name = account.metadata.name.clone().unwrap_or_default();
     let mut pod_labels = catalog_labels(catalog);
@@ -35,7 +35,7 @@ pub(super) fn wanted(
     let name = service_name(catalog, &Backend::ConfigMap);
     let selector = [(labels::CATALOG_SOURCE.to_owned(), catalog.name_any())];
     let service = service::build(catalog, &name, selector.into())?;
-    Ok(Wanted {
+    Ok(DesiredObjects {
         pod: server(catalog, settings, around, &pod_labels, &account_name)?,
         policies: policies::both(catalog, &pod_labels, policies::Egress::ApiServer),
         service_in_process: service::without_selector(&service)?,

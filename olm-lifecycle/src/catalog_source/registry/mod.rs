@@ -50,7 +50,7 @@ pub struct Settings {
 
 /// The objects that serve one catalog, as they should be.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct DesiredObjects {
     /// Who may reach the server; then, what Pods that unpack bundles may reach.
     pub policies: [NetworkPolicy; 2],
     /// The account of the Pod.
@@ -86,7 +86,7 @@ pub fn wanted(
     backend: &Backend,
     settings: &Settings,
     around: &Surroundings,
-) -> Result<Option<Wanted>, PodError> {
+) -> Result<Option<DesiredObjects>, PodError> {
     match backend {
         Backend::Address(_) => Ok(None),
         Backend::Image => from_image(catalog, settings, around).map(Some),
@@ -98,7 +98,7 @@ fn from_image(
     catalog: &CatalogSource,
     settings: &Settings,
     around: &Surroundings,
-) -> Result<Wanted, PodError> {
+) -> Result<DesiredObjects, PodError> {
     let account = account::for_image(catalog);
     let labels = catalog_labels(catalog);
     let image = catalog.spec.image.as_deref().unwrap_or_default();
@@ -118,7 +118,7 @@ fn from_image(
     pod.metadata.owner_references = Some(vec![pod_owner(catalog)]);
     let policies = policies::both(catalog, &labels, policies::Egress::None);
     let service = service::build(catalog, &service_name(catalog, &Backend::Image), labels)?;
-    Ok(Wanted {
+    Ok(DesiredObjects {
         policies,
         service_in_process: service::without_selector(&service)?,
         service,

@@ -25,11 +25,11 @@ fn settings() -> Settings {
     }
 }
 
-fn wants(catalog: &CatalogSource) -> Wanted {
+fn wants(catalog: &CatalogSource) -> DesiredObjects {
     wants_in(catalog, &Surroundings::default())
 }
 
-fn wants_in(catalog: &CatalogSource, around: &Surroundings) -> Wanted {
+fn wants_in(catalog: &CatalogSource, around: &Surroundings) -> DesiredObjects {
     let backend = super::super::backend(catalog).unwrap();
     wanted(catalog, &backend, &settings(), around).unwrap().unwrap()
 }

@@ -18,7 +18,7 @@ use olm_types::conditions::set_condition;
 use olm_types::reasons::catalog_source as reasons;
 
 use super::observed::{Connection, Observed};
-use super::plan::{Course, Plan, Server, recorded};
+use super::plan::{Plan, PlannedStatus, Server, recorded};
 use super::polling::PollStep;
 use super::registry::PORT;
 use super::{content, hosting, interval, ready, template};
@@ -62,7 +62,7 @@ pub fn conclude(
         None => succeeded(observed, &plan.course, &mut status, now),
     };
     let version = observed.server_version.as_deref();
-    if !matches!(plan.course, Course::Renaming) {
+    if !matches!(plan.course, PlannedStatus::Renaming) {
         template::note(catalog, version, &mut status.conditions, now);
     }
     connected(observed, &plan.course, &mut status);
@@ -80,10 +80,10 @@ pub fn conclude(
     }
 }
 
-fn refused(status: &mut CatalogSourceStatus, course: &Course, refusal: String) -> String {
+fn refused(status: &mut CatalogSourceStatus, course: &PlannedStatus, refusal: String) -> String {
     match course {
-        Course::Renaming => {}
-        Course::Adopting => set_error(status, reasons::CONFIG_MAP_ERROR, &refusal),
+        PlannedStatus::Renaming => {}
+        PlannedStatus::Adopting => set_error(status, reasons::CONFIG_MAP_ERROR, &refusal),
         _ => {
             let message = format!("couldn't ensure registry server - {refusal}");
             set_error(status, reasons::REGISTRY_SERVER_ERROR, &message);
@@ -95,37 +95,37 @@ fn refused(status: &mut CatalogSourceStatus, course: &Course, refusal: String) -
 /// Gives what is to be tried again.
 fn succeeded(
     observed: &Observed,
-    course: &Course,
+    course: &PlannedStatus,
     status: &mut CatalogSourceStatus,
     now: Timestamp,
 ) -> Option<String> {
     match course {
-        Course::Renaming | Course::Adopting => {
+        PlannedStatus::Renaming | PlannedStatus::Adopting => {
             let before = recorded(&observed.catalog);
             (status.reason, status.message) = (before.reason, before.message);
         }
-        Course::Pulling => {}
-        Course::Invalid(problem) => {
+        PlannedStatus::Pulling => {}
+        PlannedStatus::Invalid(problem) => {
             set_error(status, reasons::SPEC_INVALID_ERROR, &problem.to_string());
         }
-        Course::NoConfigMap(problem) => {
+        PlannedStatus::NoConfigMap(problem) => {
             let name = observed.catalog.spec.config_map.as_deref().unwrap_or_default();
             let message = format!("failed to get catalog config map {name}: {problem}");
             set_error(status, reasons::CONFIG_MAP_ERROR, &message);
             return Some(message);
         }
-        Course::Broken(problem) => {
+        PlannedStatus::Broken(problem) => {
             let message = format!("couldn't ensure registry server - {problem}");
             set_error(status, reasons::REGISTRY_SERVER_ERROR, &message);
         }
-        Course::Address => {
+        PlannedStatus::Address => {
             status.registry_service.get_or_insert_with(|| RegistryServiceStatus {
                 protocol: Some(PROTOCOL.to_owned()),
                 created_at: Some(Time(now)),
                 ..RegistryServiceStatus::default()
             });
         }
-        Course::Server(server) => {
+        PlannedStatus::Server(server) => {
             serving(&observed.catalog, server, status, now);
             config_map(observed, status, now);
         }
@@ -204,8 +204,8 @@ fn config_map(observed: &Observed, status: &mut CatalogSourceStatus, now: Timest
 }
 
 /// Shows the connection, if the spec allows one.
-fn connected(observed: &Observed, course: &Course, status: &mut CatalogSourceStatus) {
-    if matches!(course, Course::Invalid(_)) {
+fn connected(observed: &Observed, course: &PlannedStatus, status: &mut CatalogSourceStatus) {
+    if matches!(course, PlannedStatus::Invalid(_)) {
         return;
     }
     match &observed.connection {
@@ -252,8 +252,8 @@ fn whole_seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
-fn next(catalog: &CatalogSource, course: &Course, now: Timestamp) -> Option<Duration> {
-    let Course::Server(server) = course else { return None };
+fn next(catalog: &CatalogSource, course: &PlannedStatus, now: Timestamp) -> Option<Duration> {
+    let PlannedStatus::Server(server) = course else { return None };
     if let Some(process) = server.in_process {
         return process.beside;
     }

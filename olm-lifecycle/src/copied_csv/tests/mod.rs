@@ -182,9 +182,9 @@ fn copying_can_be_switched_off(
     assert_eq!(desired(Some(&origin), Some(&given), target, &copying(false)), expected);
 }
 
-fn mk_census(copies: &[&str]) -> Census {
+fn mk_inventory(copies: &[&str]) -> CopyInventory {
     let set = |names: &[&str]| names.iter().copied().map(str::to_owned).collect();
-    Census {
+    CopyInventory {
         namespaces: set(&["op", "safe", "t"]),
         copies: BTreeMap::from([(("op".to_owned(), "csv".to_owned()), set(copies))]),
     }
@@ -209,8 +209,8 @@ fn the_config_says_whether_its_setting_took_effect(
 ) {
     let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
     let mut config = OLMConfig::new("cluster", Default::default());
-    let census = mk_census(copies);
-    let effect = config_status(&config, &copying(enabled), &census, now).unwrap();
+    let inventory = mk_inventory(copies);
+    let effect = config_status(&config, &copying(enabled), &inventory, now).unwrap();
     let Action::MergePatch { patch, .. } = effect.action else { panic!("not a patch") };
     let condition = &patch["status"]["conditions"][0];
     let text = |field: &str| condition[field].as_str().unwrap().to_owned();
@@ -218,7 +218,7 @@ fn the_config_says_whether_its_setting_took_effect(
     assert_eq!(format!("{}/{}", text("status"), text("reason")), verdict);
     assert_eq!(text("message"), format!("{start} {end}"));
     config.status = Some(mk(patch["status"].clone()));
-    assert_eq!(config_status(&config, &copying(enabled), &census, now), None);
+    assert_eq!(config_status(&config, &copying(enabled), &inventory, now), None);
 }
 
 #[test]
@@ -226,7 +226,8 @@ fn a_protected_home_needs_no_copy() {
     let mut copying = copying(false);
     copying.protected = BTreeSet::from(["op".to_owned()]);
     let config = OLMConfig::new("cluster", Default::default());
-    let effect = config_status(&config, &copying, &mk_census(&[]), Timestamp::UNIX_EPOCH).unwrap();
+    let effect =
+        config_status(&config, &copying, &mk_inventory(&[]), Timestamp::UNIX_EPOCH).unwrap();
     let Action::MergePatch { patch, .. } = effect.action else { panic!("not a patch") };
     assert_eq!(patch["status"]["conditions"][0]["status"], "True");
 }

@@ -7,16 +7,16 @@ use olm_types::api::{ApiServiceDescription, RequirementStatus};
 use olm_types::conditions::kubernetes::AVAILABLE;
 use olm_types::gvk::Gvk;
 
-use super::{Judged, is_served, outcome};
+use super::{RequirementVerdict, is_served, outcome};
 use crate::csv::observed::Observed;
 
 /// One entry per API service that is required and not owned, sorted by name.
-pub(super) fn judge_required(observed: &Observed) -> Vec<Judged> {
+pub(super) fn judge_required(observed: &Observed) -> Vec<RequirementVerdict> {
     required(observed).into_iter().map(|(name, api)| judge_one(observed, name, api)).collect()
 }
 
 /// One entry per owned API service, sorted by name: is there a Deployment that serves it?
-pub(super) fn judge_owned(observed: &Observed) -> Vec<Judged> {
+pub(super) fn judge_owned(observed: &Observed) -> Vec<RequirementVerdict> {
     let strategy = observed.csv.spec.install.spec.as_ref();
     let deployments: BTreeSet<&str> = strategy
         .iter()
@@ -63,7 +63,7 @@ fn by_name<'a>(apis: impl Iterator<Item = &'a ApiServiceDescription>) -> ByName<
     apis.map(|api| (api.api_service_name(), api)).collect()
 }
 
-fn judge_one(observed: &Observed, name: String, api: &ApiServiceDescription) -> Judged {
+fn judge_one(observed: &Observed, name: String, api: &ApiServiceDescription) -> RequirementVerdict {
     let served = is_served(observed, &gvk(api));
     match observed.api_services.get(&name).filter(|found| served && is_available(found)) {
         Some(found) => judged(name, outcome::PRESENT, found.metadata.uid.clone(), true),
@@ -76,7 +76,7 @@ fn is_available(service: &APIService) -> bool {
     conditions.into_iter().any(|found| found.type_ == AVAILABLE && found.status == "True")
 }
 
-fn judged(name: String, status: &str, uuid: Option<String>, met: bool) -> Judged {
+fn judged(name: String, status: &str, uuid: Option<String>, met: bool) -> RequirementVerdict {
     let entry = RequirementStatus {
         group: "apiregistration.k8s.io".to_owned(),
         version: "v1".to_owned(),
@@ -86,5 +86,5 @@ fn judged(name: String, status: &str, uuid: Option<String>, met: bool) -> Judged
         uuid,
         ..RequirementStatus::default()
     };
-    Judged { entry, met }
+    RequirementVerdict { entry, met }
 }

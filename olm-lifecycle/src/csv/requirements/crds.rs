@@ -7,11 +7,11 @@ use olm_types::api::{CrdDescription, RequirementStatus};
 use olm_types::conditions::kubernetes as conditions;
 
 use super::alongside::ancestors_alongside;
-use super::{Judged, outcome};
+use super::{RequirementVerdict, outcome};
 use crate::csv::observed::Observed;
 
 /// One entry per definition, sorted by name; the owned description of a name wins.
-pub(super) fn judge(observed: &Observed) -> Vec<Judged> {
+pub(super) fn judge(observed: &Observed) -> Vec<RequirementVerdict> {
     let Some(crds) = &observed.csv.spec.customresourcedefinitions else { return Vec::new() };
     let required = crds.required.iter().map(|description| (description, false));
     let owned = crds.owned.iter().map(|description| (description, true));
@@ -23,7 +23,11 @@ pub(super) fn judge(observed: &Observed) -> Vec<Judged> {
         .collect()
 }
 
-fn judge_one(observed: &Observed, description: &CrdDescription, is_owned: bool) -> Judged {
+fn judge_one(
+    observed: &Observed,
+    description: &CrdDescription,
+    is_owned: bool,
+) -> RequirementVerdict {
     let (status, message, uuid) = match observed.crds.get(&description.name) {
         None => (outcome::NOT_PRESENT, "CRD is not present".to_owned(), None),
         Some(crd) => look_at(observed, crd, description, is_owned),
@@ -38,7 +42,7 @@ fn judge_one(observed: &Observed, description: &CrdDescription, is_owned: bool) 
         uuid,
         ..RequirementStatus::default()
     };
-    Judged { entry, met: status == outcome::PRESENT }
+    RequirementVerdict { entry, met: status == outcome::PRESENT }
 }
 
 type Finding = (&'static str, String, Option<String>);

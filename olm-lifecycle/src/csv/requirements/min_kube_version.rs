@@ -3,11 +3,11 @@
 use olm_types::api::{ClusterServiceVersion, RequirementStatus};
 use olm_types::version::Version;
 
-use super::{Judged, outcome};
+use super::{RequirementVerdict, outcome};
 use crate::csv::observed::Observed;
 
 /// One entry, or none when the CSV asks for no version.
-pub(super) fn judge(observed: &Observed) -> Option<Judged> {
+pub(super) fn judge(observed: &Observed) -> Option<RequirementVerdict> {
     let minimum = observed.csv.spec.min_kube_version.as_deref().filter(|text| !text.is_empty())?;
     let verdict = compare(minimum, observed.server_version.as_deref());
     let met = verdict.is_ok();
@@ -21,7 +21,7 @@ pub(super) fn judge(observed: &Observed) -> Option<Judged> {
         message,
         ..RequirementStatus::default()
     };
-    Some(Judged { entry, met })
+    Some(RequirementVerdict { entry, met })
 }
 
 fn compare(minimum: &str, server: Option<&str>) -> Result<String, String> {

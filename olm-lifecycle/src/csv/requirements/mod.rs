@@ -40,7 +40,7 @@ pub enum Evaluation {
 }
 
 /// An entry together with its verdict.
-struct Judged {
+struct RequirementVerdict {
     entry: RequirementStatus,
     met: bool,
 }
@@ -63,7 +63,7 @@ pub(super) fn evaluate(observed: &Observed) -> Evaluation {
     }
 }
 
-fn judge(observed: &Observed) -> Result<Vec<Judged>, String> {
+fn judge(observed: &Observed) -> Result<Vec<RequirementVerdict>, String> {
     check_strategy(observed).map_err(|error| error.to_string())?;
     let mut all = Vec::new();
     all.extend(min_kube_version::judge(observed));

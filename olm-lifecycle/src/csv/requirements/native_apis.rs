@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use olm_types::api::{NativeApi, RequirementStatus};
 use olm_types::gvk::Gvk;
 
-use super::{Judged, is_served, outcome};
+use super::{RequirementVerdict, is_served, outcome};
 use crate::csv::observed::Observed;
 
 /// One entry per API, in the order of the CSV.
-pub(super) fn judge(observed: &Observed) -> Vec<Judged> {
+pub(super) fn judge(observed: &Observed) -> Vec<RequirementVerdict> {
     observed.csv.spec.native_apis.iter().map(|api| judge_one(observed, api)).collect()
 }
 
@@ -22,7 +22,7 @@ fn gvk(api: &NativeApi) -> Gvk {
     Gvk::new(&api.group, &api.version, &api.kind)
 }
 
-fn judge_one(observed: &Observed, api: &NativeApi) -> Judged {
+fn judge_one(observed: &Observed, api: &NativeApi) -> RequirementVerdict {
     let met = is_served(observed, &gvk(api));
     let (status, message) = match met {
         true => (outcome::PRESENT, "Native API exists"),
@@ -37,5 +37,5 @@ fn judge_one(observed: &Observed, api: &NativeApi) -> Judged {
         message: message.to_owned(),
         ..RequirementStatus::default()
     };
-    Judged { entry, met }
+    RequirementVerdict { entry, met }
 }

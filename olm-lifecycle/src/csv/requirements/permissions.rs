@@ -12,7 +12,7 @@ use olm_types::api::{
 };
 use olm_types::{hash, owner};
 
-use super::{Judged, outcome};
+use super::{RequirementVerdict, outcome};
 use crate::csv::observed::Observed;
 
 /// Shape of a rule, for Go-compatible JSON.
@@ -33,11 +33,11 @@ pub(super) enum PermissionError {
 }
 
 /// One entry per ServiceAccount, sorted by name, with one dependent per rule.
-pub(super) fn judge(observed: &Observed) -> Result<Vec<Judged>, PermissionError> {
+pub(super) fn judge(observed: &Observed) -> Result<Vec<RequirementVerdict>, PermissionError> {
     let Some(strategy) = &observed.csv.spec.install.spec else { return Ok(Vec::new()) };
     let namespaced = strategy.permissions.iter().map(|block| (block, Scope::Namespace));
     let cluster = strategy.cluster_permissions.iter().map(|block| (block, Scope::Cluster));
-    let mut accounts: BTreeMap<&str, Judged> = BTreeMap::new();
+    let mut accounts: BTreeMap<&str, RequirementVerdict> = BTreeMap::new();
     let budget = ComparisonBudget::default();
     for (block, scope) in namespaced.chain(cluster) {
         let name = block.service_account_name.as_str();
@@ -47,7 +47,7 @@ pub(super) fn judge(observed: &Observed) -> Result<Vec<Judged>, PermissionError>
     Ok(accounts.into_values().collect())
 }
 
-fn present(name: &str) -> Judged {
+fn present(name: &str) -> RequirementVerdict {
     let entry = RequirementStatus {
         version: "v1".to_owned(),
         kind: "ServiceAccount".to_owned(),
@@ -55,14 +55,14 @@ fn present(name: &str) -> Judged {
         status: outcome::PRESENT.to_owned(),
         ..RequirementStatus::default()
     };
-    Judged { entry, met: true }
+    RequirementVerdict { entry, met: true }
 }
 
 fn judge_block(
     observed: &Observed,
     (block, scope): (&StrategyDeploymentPermissions, Scope),
     budget: &ComparisonBudget,
-    judged: &mut Judged,
+    judged: &mut RequirementVerdict,
 ) -> Result<(), PermissionError> {
     let Some(account) = observed.service_accounts.get(&block.service_account_name) else {
         judged.refuse(outcome::NOT_PRESENT, "Service account does not exist");
@@ -89,7 +89,7 @@ fn judge_block(
     Ok(())
 }
 
-impl Judged {
+impl RequirementVerdict {
     fn refuse(&mut self, status: &str, message: &str) {
         self.entry.status = status.to_owned();
         self.entry.message = message.to_owned();

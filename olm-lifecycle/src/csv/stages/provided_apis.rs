@@ -50,7 +50,8 @@ impl Stage for ProvidedApis {
 }
 
 fn reconcile(observed: &Observed, group: &OperatorGroup, provided: &ApiSet) -> ApiReconciliation {
-    let groups = observed.operator_groups.iter().filter(|other| observed.trust.heeds(group, other));
+    let groups =
+        observed.operator_groups.iter().filter(|other| observed.trust.yields_to(group, other));
     // There are as many groups as tenants, and few that list one of these APIs.
     let keys: HashSet<String> = provided.iter().map(ToString::to_string).collect();
     let all: Vec<GroupSurface> = groups

@@ -6,8 +6,8 @@
 use kube_core::ResourceExt;
 use olm_types::api::{Approval, InstallPlan, Subscription};
 
-use super::{brought, versions};
-use crate::install_plan::asked::Asked;
+use super::{planned_csvs, versions};
+use crate::install_plan::requesters::Requesters;
 use crate::subscription::policy;
 
 /// The first of the Subscriptions, which ask for the plan, that has to approve something in it and does not: its name,
@@ -17,7 +17,7 @@ pub(super) fn missing<'a>(
     plan: &'a InstallPlan,
     asking: &[&Subscription],
 ) -> Option<(String, Vec<&'a str>)> {
-    let asked = Asked::of(plan);
+    let asked = Requesters::of(plan);
     let mut all = asking.iter().filter(|one| has_to_be_asked(one, plan));
     all.find_map(|one| {
         let name = one.name_any();
@@ -32,18 +32,18 @@ pub(super) fn missing<'a>(
 }
 
 /// What a Subscription that is asked needs of the plan. What is not recorded came later, and is for all to approve.
-fn needed<'a>(plan: &'a InstallPlan, asked: &Asked, name: &str) -> Vec<&'a str> {
+fn needed<'a>(plan: &'a InstallPlan, asked: &Requesters, name: &str) -> Vec<&'a str> {
     if !asked.approval.contains(name) {
         return Vec::new();
     }
     let needs = |csv: &&str| asked.csvs.get(*csv).is_none_or(|by| by.contains(name));
-    brought(plan).into_iter().filter(needs).collect()
+    planned_csvs(plan).into_iter().filter(needs).collect()
 }
 
 /// Whether the plan is a first install to all that ask for it, and each of them declares that such a one is free: they
 /// may do so only while it waits. A plan with a record of who asks for what is made anew then.
 pub(super) fn is_first_install(plan: &InstallPlan, asking: &[&Subscription]) -> bool {
-    Asked::of(plan).is_none()
+    Requesters::of(plan).is_none()
         && !asking.is_empty()
         && asking.iter().all(|one| policy::is_first_install(one))
 }

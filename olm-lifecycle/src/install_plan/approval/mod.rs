@@ -19,9 +19,9 @@ use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 use olm_types::reasons::event::REQUIRES_APPROVAL;
 use serde_json::{Value, json};
 
-use super::asked::Asked;
 use super::continuation::owners;
 use super::report;
+use super::requesters::Requesters;
 use crate::subscription::policy;
 use crate::writes::target_of;
 
@@ -86,14 +86,14 @@ pub(super) fn held<'a>(
 
 /// Whether a plan that has failed is not to be tried again, as a Subscription does not accept any more what it brings
 /// of its package, or gets another version from a newer plan. `subscriptions` are those of its namespace.
-pub(crate) fn is_let_go<'a>(
+pub(crate) fn is_released<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> bool {
     let mut staying = subscriptions.into_iter().filter(|one| stays(one));
     owners(plan).next().is_some()
         && staying.any(|one| {
-            versions::let_go(one, one.status.as_ref(), plan).is_some()
+            versions::releases(one, one.status.as_ref(), plan).is_some()
                 || versions::has_left(one, plan)
         })
 }
@@ -119,10 +119,10 @@ pub(crate) fn begins_to_wait<'a>(
     {
         return None;
     }
-    if let Some(asked) = Asked::of(plan) {
+    if let Some(asked) = Requesters::of(plan) {
         return Some(report::normal(plan, REQUIRES_APPROVAL, asked.message()));
     }
-    let message = format!("{WAITS} to install {}", listed(brought(plan)));
+    let message = format!("{WAITS} to install {}", listed(planned_csvs(plan)));
     Some(report::normal(plan, REQUIRES_APPROVAL, message))
 }
 
@@ -137,11 +137,14 @@ fn judge(
     asking: &[&Subscription],
     approving: &[(&Subscription, Vec<&str>)],
 ) -> Declared {
-    let brought = brought(plan);
+    let planned_csvs = planned_csvs(plan);
     let approved: BTreeSet<&str> = approving.iter().flat_map(|(_, names)| names).copied().collect();
-    let missing: Vec<_> = brought.difference(&approved).copied().collect();
+    let missing: Vec<_> = planned_csvs.difference(&approved).copied().collect();
     let is_named = approving.iter().any(|(one, _)| one.annotations().contains_key(APPROVE));
-    let waits = match (missing.is_empty() && !brought.is_empty(), consent::missing(plan, asking)) {
+    let waits = match (
+        missing.is_empty() && !planned_csvs.is_empty(),
+        consent::missing(plan, asking),
+    ) {
         (true, None) => return Declared::Approved(Box::new(approve(plan, approving))),
         (true, Some((name, csvs))) => format!(
             "Subscription {name} needs {} as well, and does not name it in its annotation {APPROVE}",
@@ -172,7 +175,7 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// Every CSV that the plan would create, dependencies included.
-pub(crate) fn brought(plan: &InstallPlan) -> BTreeSet<&str> {
+pub(crate) fn planned_csvs(plan: &InstallPlan) -> BTreeSet<&str> {
     let status = plan.status.iter();
     let steps = status.clone().flat_map(|status| &status.plan).map(|step| &step.resource);
     let csvs = steps.filter(|resource| resource.kind == ClusterServiceVersion::KIND);

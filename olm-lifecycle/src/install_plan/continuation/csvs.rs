@@ -21,7 +21,7 @@ pub(super) struct Csv<'a> {
 
 /// What becomes of a CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum CsvDecision {
     /// Its steps are executed.
     Wanted,
     /// No Subscription asks for it any more, and why.
@@ -30,7 +30,7 @@ pub(super) enum Fate {
     Deleted(String),
 }
 
-/// What the fate of a CSV depends on.
+/// What the decision about a CSV depends on.
 pub(super) struct View<'a> {
     pub(super) around: &'a Surroundings,
     /// The Subscriptions that own or name the plan, and stay.
@@ -69,25 +69,28 @@ fn csv_of(step: &Step) -> Csv<'_> {
 
 impl View<'_> {
     /// What becomes of a CSV of the plan.
-    pub(super) fn fate(&self, csv: &Csv<'_>) -> Fate {
+    pub(super) fn decide(&self, csv: &Csv<'_>) -> CsvDecision {
         let asking: Vec<_> =
             self.subscriptions.iter().filter(|subscription| asks(subscription, csv)).collect();
         if asking.is_empty() {
-            return Fate::Unwanted(format!("no Subscription asks for {} any more", csv.name));
+            return CsvDecision::Unwanted(format!(
+                "no Subscription asks for {} any more",
+                csv.name
+            ));
         }
         if !self.begun && asking.iter().all(|subscription| self.has_moved_on(subscription, csv)) {
-            return Fate::Unwanted(format!(
+            return CsvDecision::Unwanted(format!(
                 "the Subscription that asked for {} follows a newer InstallPlan",
                 csv.name
             ));
         }
         if !self.begun && self.waited && self.around.unoffered.contains(csv.name) {
-            return Fate::Unwanted(format!(
+            return CsvDecision::Unwanted(format!(
                 "the subscribed channel does not offer {} any more",
                 csv.name
             ));
         }
-        self.deleted(csv, &asking).map_or(Fate::Wanted, Fate::Deleted)
+        self.deleted(csv, &asking).map_or(CsvDecision::Wanted, CsvDecision::Deleted)
     }
 
     /// Whether a newer plan was made for the Subscription, with another CSV.

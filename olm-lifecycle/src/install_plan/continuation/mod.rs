@@ -21,7 +21,7 @@ use olm_types::api::{
 
 use super::phase::Observed;
 use super::{plan_order, request};
-use csvs::{Csv, Fate};
+use csvs::{Csv, CsvDecision};
 
 /// What is around a plan.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +93,7 @@ pub fn followers<'a>(
 
 /// What is known before each write of an execution.
 #[derive(Clone, Debug, Default)]
-pub struct Now {
+pub struct CurrentObjects {
     /// The plan, unless it is gone.
     pub plan: Option<Arc<InstallPlan>>,
     /// What is around it.
@@ -102,7 +102,7 @@ pub struct Now {
     pub groups: Vec<Arc<OperatorGroup>>,
 }
 
-impl Now {
+impl CurrentObjects {
     /// Whether these are the very same objects, so that nothing has to be judged again.
     pub fn is(&self, other: &Self) -> bool {
         fn same<K>(one: &[Arc<K>], other: &[Arc<K>]) -> bool {
@@ -117,7 +117,7 @@ impl Now {
 }
 
 /// Whether an execution that was decided on with what was known `before` may write something.
-pub fn goes_on(before: &Observed, now: &Now) -> bool {
+pub fn goes_on(before: &Observed, now: &CurrentObjects) -> bool {
     let same = |plan: &&Arc<InstallPlan>| plan.metadata.uid == before.plan.metadata.uid;
     let uids = |groups: &[Arc<OperatorGroup>]| -> BTreeSet<_> {
         groups.iter().map(|group| group.metadata.uid.clone()).collect()
@@ -154,11 +154,11 @@ fn of_csvs(
     };
     let fates: Vec<_> = csvs::made_for(status)
         .into_iter()
-        .map(|csv: Csv<'_>| (csv.name, view.fate(&csv)))
+        .map(|csv: Csv<'_>| (csv.name, view.decide(&csv)))
         .collect();
-    let lost = |fate: &Fate| matches!(fate, Fate::Unwanted(_));
+    let lost = |fate: &CsvDecision| matches!(fate, CsvDecision::Unwanted(_));
     let unwanted = fates.iter().find_map(|(_, fate)| match fate {
-        Fate::Unwanted(why) => Some(why.clone()),
+        CsvDecision::Unwanted(why) => Some(why.clone()),
         _ => None,
     });
     let none_wanted = fates.iter().all(|(_, fate)| lost(fate));
@@ -169,14 +169,14 @@ fn of_csvs(
 }
 
 /// What is left of a plan without CSVs that were deleted or are not wanted.
-fn rest(fates: &[(&str, Fate)]) -> Verdict {
+fn rest(fates: &[(&str, CsvDecision)]) -> Verdict {
     let without: BTreeSet<_> = fates
         .iter()
-        .filter(|(_, fate)| *fate != Fate::Wanted)
+        .filter(|(_, fate)| *fate != CsvDecision::Wanted)
         .map(|(name, _)| (*name).to_owned())
         .collect();
     let deleted = fates.iter().find_map(|(_, fate)| match fate {
-        Fate::Deleted(why) => Some(why.clone()),
+        CsvDecision::Deleted(why) => Some(why.clone()),
         _ => None,
     });
     match deleted {

@@ -42,10 +42,10 @@ impl Execution {
     }
 
     /// Takes in what became of the last requests, in their order.
-    pub fn absorb_all(&mut self, replies: Vec<Reply>) {
+    pub fn accept_replies(&mut self, replies: Vec<Reply>) {
         let asked = std::mem::take(&mut self.ahead.asked);
         if asked.is_empty() {
-            return replies.into_iter().for_each(|reply| self.absorb(reply));
+            return replies.into_iter().for_each(|reply| self.accept_reply(reply));
         }
         let answered = asked.into_iter().zip(replies);
         self.ahead.answered =
@@ -59,7 +59,7 @@ impl Execution {
             && let Some((state, reply)) = self.next_answer()
         {
             self.state = state;
-            self.absorb(reply);
+            self.accept_reply(reply);
         }
     }
 

@@ -87,7 +87,7 @@ impl Execution {
         name: &str,
     ) -> Result<Option<StepStatus>, StepError> {
         if conflicts >= CONFLICT_RETRIES {
-            return Err(StepError::Vanished { thing: self.thing()?, name: name.to_owned() });
+            return Err(StepError::Vanished { thing: self.kind_text()?, name: name.to_owned() });
         }
         self.forget_take_over();
         self.state = MachineState::Create { desired, gone: conflicts + 1 };

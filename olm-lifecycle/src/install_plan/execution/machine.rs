@@ -92,7 +92,7 @@ impl Execution {
     }
 
     /// Takes in what became of the last request.
-    pub fn absorb(&mut self, reply: Reply) {
+    pub fn accept_reply(&mut self, reply: Reply) {
         let Some(step) = self.steps.get(self.cursor) else { return };
         let name = step.resource.name.clone();
         match self.digest(reply, &name) {
@@ -296,7 +296,7 @@ impl Execution {
     }
 
     /// The kind of the current step as error texts spell it.
-    pub(super) fn thing(&self) -> Result<String, StepError> {
+    pub(super) fn kind_text(&self) -> Result<String, StepError> {
         let (_, step) = self.current()?;
         Ok(step.resource.kind.to_lowercase())
     }

@@ -22,10 +22,10 @@ use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus, OperatorG
 use olm_types::reasons::{event, install_plan as reasons};
 
 use super::approval::{Declared, is_about_approval};
-use super::asked::Asked;
 use super::continuation::{Surroundings, Verdict, judge};
 use super::execution::{Execution, Scope, is_about_a_copy};
 use super::request::{is_without_status, made_by_user};
+use super::requesters::Requesters;
 use super::{approval, collect, components, plan_order, report, stale, superseded};
 use crate::crd::CrdOwner;
 use crate::operator_group::attenuation;
@@ -195,7 +195,7 @@ fn unapproved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -
             return Decision::Write { effects: vec![*effect, reported], problem: None };
         }
         Declared::Waiting(message) => Some(message),
-        Declared::Nothing => match Asked::of(&observed.plan) {
+        Declared::Nothing => match Requesters::of(&observed.plan) {
             Some(asked) => Some(asked.message()),
             None => status.message.clone().filter(|text| !is_about_approval(text)),
         },
@@ -228,7 +228,7 @@ fn failed(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> De
         return Decision::Nothing;
     }
     let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
-    if approval::is_let_go(&observed.plan, subscriptions) {
+    if approval::is_released(&observed.plan, subscriptions) {
         return Decision::Wait { effects: Vec::new(), rest: RETRY };
     }
     match judge(&observed.plan, &observed.around) {

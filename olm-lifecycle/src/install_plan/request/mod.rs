@@ -20,8 +20,8 @@ use olm_types::api::{
 use olm_types::owner::non_blocking_owner;
 use olm_types::reasons::event::RESOLUTION_FAILED;
 
-use super::asked::Asked;
 use super::continuation::owners as subscriptions;
+use super::requesters::Requesters;
 use super::{approval, report};
 use crate::subscription::policy;
 use crate::tenancy::Attestor;
@@ -46,7 +46,7 @@ pub struct PlanRequest {
     /// `uid`s of all Subscriptions of the namespace.
     pub present: Vec<String>,
     /// Who asks for what, where several Subscriptions do; never in v0.
-    pub asked: Option<Asked>,
+    pub asked: Option<Requesters>,
 }
 
 impl PlanRequest {
@@ -91,7 +91,7 @@ impl PlanRequest {
             catalog_sources: sources.into_iter().collect(),
             plan: self.steps.clone(),
             bundle_lookups: self.lookups.clone(),
-            message: self.asked.as_ref().filter(|_| waits).map(Asked::message),
+            message: self.asked.as_ref().filter(|_| waits).map(Requesters::message),
             ..InstallPlanStatus::default()
         }
     }
@@ -144,7 +144,7 @@ impl PlanRequest {
         plan.metadata.deletion_timestamp.is_none()
             && plan.spec.cluster_service_version_names == wanted.cluster_service_version_names
             && plan.spec.approval == wanted.approval
-            && Asked::of(plan) == self.asked
+            && Requesters::of(plan) == self.asked
             && owners == wanted_owners.collect()
     }
 

@@ -80,6 +80,6 @@ pub fn names_account(group: &OperatorGroup, account: &str) -> bool {
 }
 
 /// The moment as a status says it: whole seconds.
-pub(super) fn moment(now: Timestamp) -> Time {
+pub(super) fn status_time(now: Timestamp) -> Time {
     Time(Timestamp::from_second(now.as_second()).unwrap_or(now))
 }

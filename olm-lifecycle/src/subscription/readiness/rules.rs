@@ -14,7 +14,7 @@ use olm_types::reasons::subscription as reasons;
 use super::super::resolution::will_pass;
 use super::super::{conditions, held, plan_status, policy};
 use super::View;
-use crate::install_plan::approval::brought;
+use crate::install_plan::approval::planned_csvs;
 use crate::readiness::{Readiness, Why};
 
 /// What is known of a Subscription.
@@ -226,8 +226,8 @@ fn held_by(facts: &Facts<'_>) -> Option<&'static str> {
 fn requires_approval(plan: &InstallPlan) -> Why {
     let own = plan.status.as_ref().and_then(|status| status.message.clone());
     let message = own.filter(|message| !message.is_empty()).unwrap_or_else(|| {
-        let brought: Vec<&str> = brought(plan).into_iter().take(LISTED).collect();
-        format!("InstallPlan {} waits for approval of {}", plan.name_any(), brought.join(", "))
+        let planned_csvs: Vec<&str> = planned_csvs(plan).into_iter().take(LISTED).collect();
+        format!("InstallPlan {} waits for approval of {}", plan.name_any(), planned_csvs.join(", "))
     });
     Why::new(InstallPlanPhase::RequiresApproval.as_str(), message)
 }

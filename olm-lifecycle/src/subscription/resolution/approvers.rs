@@ -15,11 +15,11 @@ use super::super::policy;
 use super::Namespace;
 
 /// Who asks for the bundles of a plan, by name of the CSV.
-pub type Asks = BTreeMap<String, Ask>;
+pub type RequestersByCsv = BTreeMap<String, BundleRequesters>;
 
 /// Who asks for one bundle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ask {
+pub struct BundleRequesters {
     /// Names of the Subscriptions that need it, directly or not.
     pub by: BTreeSet<String>,
     /// Names of those among them that will have it installed.
@@ -28,7 +28,7 @@ pub struct Ask {
 
 /// The Subscriptions that a plan belongs to: those that ask for something in it. One that is held has no part
 /// in it, unless the plan waits for its approval.
-pub(super) fn asking(namespace: &Namespace, asks: &Asks) -> Vec<Arc<Subscription>> {
+pub(super) fn asking(namespace: &Namespace, asks: &RequestersByCsv) -> Vec<Arc<Subscription>> {
     let all: BTreeSet<&String> = asks.values().flat_map(|ask| &ask.by).collect();
     let waited_for = approvers(namespace, asks);
     let own = namespace.subscriptions.iter().filter(|one| all.contains(&one.name_any()));
@@ -39,7 +39,7 @@ pub(super) fn asking(namespace: &Namespace, asks: &Asks) -> Vec<Arc<Subscription
 }
 
 /// Names of the Subscriptions whose approval is needed.
-pub(super) fn approvers(namespace: &Namespace, asks: &Asks) -> BTreeSet<String> {
+pub(super) fn approvers(namespace: &Namespace, asks: &RequestersByCsv) -> BTreeSet<String> {
     let approved = approved(namespace);
     let open = asks.iter().filter(|(csv, _)| !approved.contains(csv.as_str()));
     // What one is moved to by a plan that is approved already is not what a pin or a first install lets in now.
@@ -58,7 +58,7 @@ pub(super) fn approvers(namespace: &Namespace, asks: &Asks) -> BTreeSet<String> 
 
 /// Whether a Subscription for which nothing new is applied holds what its operator needs: when it wants to be
 /// asked, and what was installed on its behalf.
-pub(super) fn holds(namespace: &Namespace, held: &Subscription, ask: &Ask) -> bool {
+pub(super) fn holds(namespace: &Namespace, held: &Subscription, ask: &BundleRequesters) -> bool {
     let generated = |name: &String| {
         let mut all = namespace.subscriptions.iter();
         let follower = all.find(|one| one.metadata.name.as_ref() == Some(name));

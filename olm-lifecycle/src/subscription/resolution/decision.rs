@@ -12,7 +12,7 @@ use olm_types::reasons::subscription as reasons;
 use super::super::{conditions, policy};
 use super::{Namespace, Spec, state, write};
 use crate::install_plan::approval::{self, versions};
-use crate::install_plan::asked::Asked;
+use crate::install_plan::requesters::Requesters;
 
 /// What the OperatorGroup of the namespace says about resolution, beside which catalogs it sees
 /// ([`Namespace::visible`]).
@@ -128,7 +128,7 @@ pub(crate) fn is_pending(plan: Option<&InstallPlan>, subscription: &Subscription
 fn may_choose_again(plan: Option<&InstallPlan>, subscription: &Subscription) -> bool {
     plan.is_some_and(|plan| match plan.phase() {
         InstallPlanPhase::RequiresApproval if plan.waits_for_approval() => {
-            policy::selects_versions(subscription) || Asked::of(plan).is_some()
+            policy::selects_versions(subscription) || Requesters::of(plan).is_some()
         }
         InstallPlanPhase::RequiresApproval | InstallPlanPhase::Failed => {
             versions::hold(subscription, subscription.status.as_ref(), plan).is_some()

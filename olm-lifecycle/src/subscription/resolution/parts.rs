@@ -11,12 +11,12 @@ use kube_core::ResourceExt;
 use olm_types::annotations::PIN;
 use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription};
 
-use super::approvers::{Ask, Asks, approvers};
-use super::decision::{is_let_go, waits_for_its_plan};
+use super::approvers::{BundleRequesters, RequestersByCsv, approvers};
+use super::decision::{is_released, waits_for_its_plan};
 use super::select::{Selection, current, matches, select};
 use super::{Choice, Namespace};
-use crate::install_plan::approval::{brought, versions};
-use crate::install_plan::asked::Asked;
+use crate::install_plan::approval::{planned_csvs, versions};
+use crate::install_plan::requesters::Requesters;
 
 /// What one InstallPlan is made of.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ pub fn parts(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Vec
 
 /// Nothing where no Subscription would follow, or all wait for the plan that they have.
 fn part(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Option<Part> {
-    let asks: Asks = choices.iter().map(|choice| asks(able, choice)).collect();
+    let asks: RequestersByCsv = choices.iter().map(|choice| asks(able, choice)).collect();
     let followers = asks.values().flat_map(|ask| &ask.followers).cloned().collect();
     let own = able.only(&followers);
     if own.subscriptions.iter().all(|one| waits_for_its_plan(namespace, one)) {
@@ -70,11 +70,11 @@ fn part(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Option<P
 }
 
 /// Who asks for a bundle, by the name of its CSV.
-pub(super) fn asks(able: &Namespace, choice: &Choice) -> (String, Ask) {
+pub(super) fn asks(able: &Namespace, choice: &Choice) -> (String, BundleRequesters) {
     let followers = able.subscriptions.iter().filter(|one| matches(one, &choice.entry));
     let followers: BTreeSet<String> = followers.map(|one| one.name_any()).collect();
     let by = choice.needed_by.iter().chain(&followers).cloned().collect();
-    (choice.entry.name.to_string(), Ask { by, followers })
+    (choice.entry.name.to_string(), BundleRequesters { by, followers })
 }
 
 /// Subscriptions whose plan was made without their pin, and is held by it, follow one that is made for the pin.
@@ -106,10 +106,10 @@ fn follow_anew(
     let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
     let asks = selection.asks.as_ref();
     let needed = asks.map(|asks| approvers(namespace, asks)).unwrap_or_default();
-    let is_asked_otherwise = |asked: Asked| needed.is_empty() || needed != asked.approval;
+    let is_asked_otherwise = |asked: Requesters| needed.is_empty() || needed != asked.approval;
     let differs = |plan: &InstallPlan| {
-        let open = brought(plan).into_iter().filter(|csv| !namespace.csvs.contains_key(*csv));
-        open.collect::<BTreeSet<_>>() != all || Asked::of(plan).is_some_and(is_asked_otherwise)
+        let open = planned_csvs(plan).into_iter().filter(|csv| !namespace.csvs.contains_key(*csv));
+        open.collect::<BTreeSet<_>>() != all || Requesters::of(plan).is_some_and(is_asked_otherwise)
     };
     let is_new = !selection.updates.is_empty();
     let waiting = own.subscriptions.iter().filter(|one| {

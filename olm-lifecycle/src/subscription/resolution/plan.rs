@@ -6,13 +6,13 @@ use std::sync::Arc;
 use kube_core::ResourceExt;
 use olm_types::api::{Approval, Step, Subscription};
 
-use super::approvers::{Ask, Asks, approvers, asking, holds};
+use super::approvers::{BundleRequesters, RequestersByCsv, approvers, asking, holds};
 use super::parts::asks;
 use super::select::current;
 use super::{Namespace, Selection};
-use crate::install_plan::asked::Asked;
 use crate::install_plan::components::key_of;
 use crate::install_plan::request::PlanRequest;
+use crate::install_plan::requesters::Requesters;
 use crate::install_plan::steps::{self, BundleError, BundleInput};
 use crate::subscription::policy;
 use crate::unpack::Unpacked;
@@ -96,17 +96,17 @@ fn uids(namespace: &Namespace) -> Vec<String> {
 }
 
 /// Who asks for what, where several do.
-fn asked(namespace: &Namespace, selection: &Selection) -> Option<Asked> {
+fn asked(namespace: &Namespace, selection: &Selection) -> Option<Requesters> {
     let asks = selection.asks.as_ref()?;
     let csvs = asks.iter().map(|(csv, ask)| (csv.clone(), ask.by.clone()));
     let approval = approvers(namespace, asks);
-    let asked = Asked { csvs: csvs.collect(), approval, pins: pins(namespace, asks) };
+    let asked = Requesters { csvs: csvs.collect(), approval, pins: pins(namespace, asks) };
     let everyone: BTreeSet<&String> = asked.csvs.values().flatten().collect();
     (everyone.len() > 1).then_some(asked)
 }
 
 /// What those are pinned to that follow the plan: it was made to lead there.
-fn pins(namespace: &Namespace, asks: &Asks) -> BTreeMap<String, String> {
+fn pins(namespace: &Namespace, asks: &RequestersByCsv) -> BTreeMap<String, String> {
     let followers: BTreeSet<&String> = asks.values().flat_map(|ask| &ask.followers).collect();
     let moved = namespace.subscriptions.iter().map(|one| (one.name_any(), one));
     let moved = moved.filter(|(name, _)| followers.contains(name));
@@ -126,7 +126,7 @@ pub fn approval(namespace: &Namespace, selection: &Selection) -> Approval {
 
 fn is_manual_for_all(namespace: &Namespace, selection: &Selection) -> bool {
     let images = selection.images.iter().map(|(choice, _)| choice);
-    let asks: Asks =
+    let asks: RequestersByCsv =
         selection.inline.iter().chain(images).map(|choice| asks(namespace, choice)).collect();
     // What waits for approval in another plan is brought by this one as well.
     let moved = |one: &&Arc<Subscription>| {
@@ -138,7 +138,7 @@ fn is_manual_for_all(namespace: &Namespace, selection: &Selection) -> bool {
         false => one.spec.install_plan_approval == Some(Approval::Manual),
     };
     // One that is paused is asked as before, and about what was installed on its behalf.
-    let needs = |one: &Subscription, ask: &Ask| {
+    let needs = |one: &Subscription, ask: &BundleRequesters| {
         ask.by.contains(&one.name_any()) && holds(namespace, one, ask)
     };
     let is_asked = |one: &Arc<Subscription>| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use olm_types::api::Subscription;
 use olm_types::bundle::{BundleContent, Entry};
 
-use super::approvers::Asks;
+use super::approvers::RequestersByCsv;
 use super::{KeptBack, Namespace};
 
 /// One bundle of a solution.
@@ -36,7 +36,7 @@ pub struct Selection {
     /// Why Subscriptions do not get the newest bundle, by name.
     pub kept_back: KeptBack,
     /// Who asks for what; nothing where everything is in one plan, for all Subscriptions of the namespace.
-    pub asks: Option<Asks>,
+    pub asks: Option<RequestersByCsv>,
 }
 
 impl Selection {

@@ -14,7 +14,7 @@ use olm_types::reasons::install_plan::INSTALL_CHECK_FAILED;
 
 use super::select::current;
 use super::{Namespace, Selection};
-use crate::install_plan::approval::brought;
+use crate::install_plan::approval::planned_csvs;
 use crate::install_plan::plan_order::rest;
 
 /// An InstallPlan that is being executed.
@@ -52,7 +52,7 @@ fn unfinished_of(
     if !is_executed(plan) || !namespace.csvs.contains_key(current(subscription)) {
         return None;
     }
-    let all = brought(plan).into_iter();
+    let all = planned_csvs(plan).into_iter();
     let to_come: Vec<String> =
         all.filter(|csv| !namespace.csvs.contains_key(*csv)).map(str::to_owned).collect();
     if to_come.is_empty() {

@@ -3,4 +3,4 @@
 mod observe;
 mod reconcile;
 
-pub use reconcile::{CsvAdopter, SubscriptionAdopter};
+pub use reconcile::{CsvAdoptionReconciler, SubscriptionAdoptionReconciler};

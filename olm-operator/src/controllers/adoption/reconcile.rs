@@ -11,26 +11,26 @@ use tokio::time::Instant;
 
 use super::observe::{owned, plan_labels};
 use crate::components::ComponentIndex;
-use crate::pace::Pace;
+use crate::status_delay::StatusDelay;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 
 /// Adopts for Subscriptions.
-pub struct SubscriptionAdopter {
+pub struct SubscriptionAdoptionReconciler {
     /// Where objects are observed.
     pub stores: Stores,
     /// What carries decisions out.
     pub interpreter: Interpreter,
     /// Subscriptions whose status is about to change again: catalog-operator writes it, and would meet a label
     /// that comes in between as a conflict.
-    pub pace: Pace<ObjectKey>,
+    pub status_delay: StatusDelay<ObjectKey>,
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for SubscriptionAdopter {
+impl Reconciler<ObjectKey> for SubscriptionAdoptionReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(subscription) = self.stores.subscriptions.get_key(key) else {
-            self.pace.forget(key);
+            self.status_delay.forget(key);
             return Ok(Conclusion::Done);
         };
         let namespace = key.namespace.as_deref();
@@ -41,19 +41,20 @@ impl Reconciler<ObjectKey> for SubscriptionAdopter {
         let all = self.stores.subscriptions.list_in(namespace.unwrap_or_default());
         let effects = adopt_by_subscription(&subscription, &all, csv.as_deref(), &plans);
         if !effects.is_empty() {
-            let left = self.pace.left(key.clone(), digest(&subscription.status), Instant::now());
+            let left =
+                self.status_delay.left(key.clone(), digest(&subscription.status), Instant::now());
             if !left.is_zero() {
                 return Ok(Conclusion::RequeueAfter(left));
             }
         }
         let labelled = label(&self.interpreter, &effects).await?;
-        self.pace.forget(key);
+        self.status_delay.forget(key);
         Ok(labelled)
     }
 }
 
 /// Adopts for CSVs.
-pub struct CsvAdopter {
+pub struct CsvAdoptionReconciler {
     /// Where objects are observed.
     pub stores: Stores,
     /// Who belongs to which CSV.
@@ -65,7 +66,7 @@ pub struct CsvAdopter {
 }
 
 #[async_trait]
-impl Reconciler<ObjectKey> for CsvAdopter {
+impl Reconciler<ObjectKey> for CsvAdoptionReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(csv) = self.stores.csvs.get_key(key) else { return Ok(Conclusion::Done) };
         let trust = self.tenancy.trust(&self.stores).await?;

@@ -6,7 +6,7 @@ mod reconcile;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use reconcile::{ClusterOperatorReconciler, Successes};
+pub use reconcile::{ClusterOperatorReconciler, ReportingReconciler};
 
 /// The names that flags gave; empty ones are not written.
 #[derive(Clone, Debug, Default)]

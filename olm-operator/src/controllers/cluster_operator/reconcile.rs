@@ -1,15 +1,14 @@
 //! Writes ClusterOperators. The kind is not watched: outside of OpenShift it does not exist.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use olm_effect::Effect;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
-use olm_kit::discovery::{ApiKinds, Optional};
+use olm_kit::discovery::{Optional, OptionalKind};
 use olm_kit::interpreter::Interpreter;
 use olm_kit::key::QueueKey;
-use olm_lifecycle::cluster_operator::{API, decide_olm, decide_package_server};
+use olm_lifecycle::cluster_operator::{decide_olm, decide_package_server};
 use olm_lifecycle::tenancy::Trust;
 use serde_json::Value;
 
@@ -18,9 +17,6 @@ use crate::clock;
 use crate::queues::Queues;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
-
-/// Pause before the kind is looked for again, as in v0.
-const PROBE: Duration = Duration::from_secs(60);
 
 /// Pause before another client's change of the object is noticed: it is not watched.
 const LOOK: Duration = Duration::from_secs(60);
@@ -31,31 +27,19 @@ pub struct ClusterOperatorReconciler {
     pub stores: Stores,
     /// Whose CSVs have a say in what concerns the whole cluster.
     pub tenancy: Tenancy,
-    /// Which APIs are served.
-    pub kinds: ApiKinds,
+    /// The kind that is reported to.
+    pub kind: OptionalKind,
     /// What carries decisions out.
     pub interpreter: Interpreter,
     /// What is reported, and under which names.
     pub report: Report,
-    /// Whether the log says already that the kind is missing.
-    pub reported: AtomicBool,
 }
 
 #[async_trait]
 impl Reconciler<String> for ClusterOperatorReconciler {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
-        let found = self.kinds.look_for(API, name).await.map_err(ReconcileError::other)?;
-        let live = match found {
-            Optional::NoSuchKind => {
-                if !self.reported.swap(true, Ordering::Relaxed) {
-                    tracing::warn!(
-                        name,
-                        "this cluster knows no ClusterOperators (config.openshift.io/v1), so there \
-                         is nothing to report to; it is looked for every minute"
-                    );
-                }
-                return Ok(Conclusion::RequeueAfter(PROBE));
-            }
+        let live = match self.kind.look_for(name).await.map_err(ReconcileError::other)? {
+            Optional::NoSuchKind => return Ok(Conclusion::RequeueAfter(OptionalKind::PROBE)),
             Optional::NoSuchObject => None,
             Optional::Is(object) => Some(object),
         };
@@ -85,7 +69,7 @@ impl ClusterOperatorReconciler {
 }
 
 /// A reconciler whose first success is reported.
-pub struct Successes<R> {
+pub struct ReportingReconciler<R> {
     /// Does the work.
     pub inner: R,
     /// Where successes are noted.
@@ -95,7 +79,7 @@ pub struct Successes<R> {
 }
 
 #[async_trait]
-impl<Key: QueueKey, R: Reconciler<Key>> Reconciler<Key> for Successes<R> {
+impl<Key: QueueKey, R: Reconciler<Key>> Reconciler<Key> for ReportingReconciler<R> {
     async fn reconcile(&self, key: &Key) -> Result<Conclusion, ReconcileError> {
         let conclusion = self.inner.reconcile(key).await;
         if conclusion.is_ok() && self.report.note_success() {

@@ -24,7 +24,7 @@ use super::observe::{Observed, Place, deletions, observe};
 use super::targets::{AT_HAND, AT_ONCE, Due, Targets, due};
 use super::{Claims, CopyKey};
 use crate::originals::Originals;
-use crate::pace::Pace;
+use crate::status_delay::StatusDelay;
 use crate::stores::Stores;
 
 /// How long copies of an original that never stands still are held back: longer than most installs take, which
@@ -46,9 +46,9 @@ pub struct CopyReconciler {
     /// Originals of which an event has said that they are not copied, by their uid.
     pub announced: Arc<DashMap<ObjectKey, String>>,
     /// Statuses of originals that are on their way to another.
-    pub pace: Pace<ObjectKey>,
+    pub status_delay: StatusDelay<ObjectKey>,
     /// Statuses of originals that wait to be written.
-    pub refreshes: Pace<ObjectKey>,
+    pub refreshes: StatusDelay<ObjectKey>,
     /// Where looks at all copies are asked for.
     pub queue: Queue<CopyKey>,
     /// Who writes to which copy.
@@ -95,15 +95,15 @@ impl CopyReconciler {
             return Duration::ZERO;
         };
         let (key, now) = (ObjectKey::of(origin), Instant::now());
-        let left = self.pace.left(key.clone(), known.status, now);
+        let left = self.status_delay.left(key.clone(), known.status, now);
         let refresh = self.refreshes.waits(&key, now).unwrap_or_default();
-        left.max(refresh.min(self.pace.longest_left(&key, now)))
+        left.max(refresh.min(self.status_delay.longest_left(&key, now)))
     }
 
     /// All copies show together what lasted.
     fn conclude(&self, key: &CopyKey, left: Duration) -> Conclusion {
         match (&key.target, left.is_zero()) {
-            (None, true) => self.pace.forget(&key.origin),
+            (None, true) => self.status_delay.forget(&key.origin),
             (None, false) => return Conclusion::RequeueAfter(left),
             (Some(_), true) => {}
             (Some(_), false) => self.queue.add_after(CopyKey::all(key.origin.clone()), left),
@@ -164,7 +164,7 @@ impl CopyReconciler {
             claims: &self.claims,
             permits: &self.permits,
         };
-        targets.bring_all(&due).await
+        targets.write_all(&due).await
     }
 
     async fn whole(

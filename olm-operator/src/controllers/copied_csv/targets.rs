@@ -9,7 +9,7 @@ use olm_kit::ObjectKey;
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::copied_csv::{
-    CopiedCsv, Desired, Fingerprint, Lack, Prototype, decide_rights, desired,
+    CopiedCsv, Desired, Fingerprint, OutdatedParts, Prototype, decide_rights, desired,
 };
 use olm_rbac::CopyOwner;
 use olm_types::api::ClusterServiceVersion;
@@ -32,7 +32,7 @@ pub const AT_HAND: usize = 64;
 pub struct Due<'a> {
     place: &'a Place,
     /// What of the copy has to be written; if nothing, its rights may.
-    pub lack: Lack,
+    pub lack: OutdatedParts,
 }
 
 impl Due<'_> {
@@ -70,7 +70,7 @@ pub fn due<'a>(
             Desired::Absent => going.push(place),
             Desired::Present if !place.is_closed => {
                 let found = copy.map(|copy| copy.fingerprint);
-                let lack = known.map_or(Lack::ALL, |known| known.lack(found));
+                let lack = known.map_or(OutdatedParts::ALL, |known| known.lack(found));
                 dues.push(Due { place, lack });
             }
             Desired::Present | Desired::Leave => {}
@@ -103,7 +103,7 @@ pub struct Targets<'a> {
 impl Targets<'_> {
     /// Brings all copies in step. One that fails does not keep others waiting; the first failure
     /// is the answer.
-    pub async fn bring_all(&self, dues: &[Due<'_>]) -> Result<(), ReconcileError> {
+    pub async fn write_all(&self, dues: &[Due<'_>]) -> Result<(), ReconcileError> {
         let mut first = Ok(());
         for dues in dues.chunks(AT_HAND) {
             let work: Vec<_> = dues.iter().map(|due| self.bring(due.place)).collect();

@@ -24,7 +24,7 @@ use super::pods;
 use crate::changes::Changes;
 use crate::clock;
 use crate::metrics::CsvMetrics;
-use crate::pace::Pace;
+use crate::status_delay::StatusDelay;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 
@@ -56,14 +56,14 @@ pub struct CsvReconciler {
     /// What is counted.
     pub metrics: CsvMetrics,
     /// Statuses that only refresh what is there.
-    pub pace: Pace<ObjectKey>,
+    pub status_delay: StatusDelay<ObjectKey>,
 }
 
 #[async_trait]
 impl Reconciler<ObjectKey> for CsvReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(mut observed) = observe(&self.stores, key) else {
-            self.pace.forget(key);
+            self.status_delay.forget(key);
             return Ok(Conclusion::Done);
         };
         observed.server_version = self.server_version.current().await;
@@ -149,7 +149,7 @@ impl CsvReconciler {
         let left = self.left(&observed.csv, conclusion.refreshes);
         if left.is_zero() {
             self.interpreter.act(&conclusion.effects).await?;
-            self.pace.forget(&ObjectKey::of(observed.csv.as_ref()));
+            self.status_delay.forget(&ObjectKey::of(observed.csv.as_ref()));
         }
         if let Some(phase) = conclusion.entered {
             let why = decision.status.phase.as_ref().map(|to| to.message.as_str());
@@ -171,7 +171,7 @@ impl CsvReconciler {
 
     /// For how long a status still waits that only refreshes what is there.
     fn left(&self, csv: &ClusterServiceVersion, refreshes: Option<u64>) -> Duration {
-        let left = |digest| self.pace.left(ObjectKey::of(csv), digest, Instant::now());
+        let left = |digest| self.status_delay.left(ObjectKey::of(csv), digest, Instant::now());
         refreshes.map(left).unwrap_or_default()
     }
 }

@@ -55,9 +55,9 @@ fn is_empty<K: olm_kit::key::QueueKey>(queue: &Queue<K>) -> bool {
 #[test]
 fn a_label_wakes_its_operator_and_fills_the_index() {
     let triggers = listening(None);
-    triggers.stores.accounts.absorb(account(json!({})));
+    triggers.stores.accounts.insert_written(account(json!({})));
     assert!(is_empty(&triggers.queues.operators));
-    triggers.stores.accounts.absorb(account(json!({"operators.coreos.com/p.ns": ""})));
+    triggers.stores.accounts.insert_written(account(json!({"operators.coreos.com/p.ns": ""})));
     assert_eq!(triggers.queues.operators.delayed(), 1);
     assert_eq!(triggers.components.labelled("operators.coreos.com/p.ns").len(), 1);
 }
@@ -65,7 +65,7 @@ fn a_label_wakes_its_operator_and_fills_the_index() {
 #[test]
 fn an_operator_of_another_olm_is_left_alone() {
     let triggers = listening(Some(["elsewhere".to_owned()].into()));
-    triggers.stores.accounts.absorb(account(json!({"operators.coreos.com/p.ns": ""})));
+    triggers.stores.accounts.insert_written(account(json!({"operators.coreos.com/p.ns": ""})));
     assert!(is_empty(&triggers.queues.operators));
 }
 
@@ -76,7 +76,7 @@ fn what_a_csv_owns_wakes_its_adoption() {
         "olm.owner": "csv", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
         "olm.managed": "true",
     });
-    triggers.stores.cluster_roles.absorb(object::<ClusterRole>(json!({
+    triggers.stores.cluster_roles.insert_written(object::<ClusterRole>(json!({
         "metadata": {"name": "r", "labels": labels},
     })));
     assert_eq!(triggers.queues.adoptions.len(), 1);
@@ -90,7 +90,7 @@ fn an_object_of_an_older_olm_is_labelled() {
         "olm.owner": "csv", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
     });
     let role = json!({"metadata": {"name": "r", "labels": labels}});
-    triggers.stores.cluster_roles.absorb(object::<ClusterRole>(role));
+    triggers.stores.cluster_roles.insert_written(object::<ClusterRole>(role));
     assert_eq!(triggers.queues.labels.len(), 1);
 }
 
@@ -100,13 +100,13 @@ fn a_role_wakes_the_condition_that_owns_it_and_a_csv_the_subscriptions() {
     let owner = json!({
         "apiVersion": "operators.coreos.com/v2", "kind": "OperatorCondition", "name": "c", "uid": "u",
     });
-    triggers.stores.roles.absorb(object::<Role>(json!({
+    triggers.stores.roles.insert_written(object::<Role>(json!({
         "metadata": {"name": "c", "namespace": "ns", "ownerReferences": [owner]},
     })));
     assert_eq!(triggers.queues.conditions.len(), 1);
     assert!(is_empty(&triggers.queues.subscriptions));
     let csv = json!({"metadata": {"name": "c", "namespace": "ns"}, "spec": {}});
-    triggers.stores.csvs.absorb(object::<ClusterServiceVersion>(csv));
+    triggers.stores.csvs.insert_written(object::<ClusterServiceVersion>(csv));
     assert_eq!(triggers.queues.subscriptions.len(), 1);
     assert_eq!(triggers.queues.adoptions.len(), 1);
 }

@@ -195,7 +195,7 @@ impl World {
             self.version += 1;
             copy.version = self.version.to_string().into();
             copy.uid = copy.version.clone();
-            stores.copies.absorb(copy);
+            stores.copies.insert_written(copy);
         }
     }
 
@@ -242,6 +242,6 @@ impl World {
         let uid = present.and_then(|present| present.meta().uid.clone());
         metadata["uid"] = json!(uid.unwrap_or_else(|| format!("u{}", self.version)));
         metadata["resourceVersion"] = json!(self.version.to_string());
-        store.absorb(serde_json::from_value(object).unwrap());
+        store.insert_written(serde_json::from_value(object).unwrap());
     }
 }

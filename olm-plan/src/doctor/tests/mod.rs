@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, from_value, json};
 
 use super::*;
-use crate::observed::{Held, Size, VisiblePackage};
+use crate::observed::{HeldResource, Size, VisiblePackage};
 
 const NOW: &str = "2026-01-02T00:00:00Z";
 
@@ -95,9 +95,9 @@ fn observed(objects: &[Value]) -> Observed {
     }
 }
 
-fn held(object: &Value) -> Held {
+fn held(object: &Value) -> HeldResource {
     let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
-    Held {
+    HeldResource {
         crd: text("crd"),
         kind: "Cup".to_owned(),
         namespace: "ns".to_owned(),

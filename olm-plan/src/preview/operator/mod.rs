@@ -18,7 +18,7 @@ use olm_lifecycle::install_plan::execution::Served;
 use olm_opgroup::NamespaceSet;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
 
-use super::Asked;
+use super::PreviewRequest;
 use super::prepare::olm_key;
 use super::world::World;
 
@@ -41,7 +41,7 @@ fn stages() -> Vec<&'static dyn Stage> {
 
 /// What is worked on.
 pub(super) struct Work<'a> {
-    pub(super) asked: &'a Asked,
+    pub(super) asked: &'a PreviewRequest,
     /// Names of the CSVs that something becomes of. What is not concerned is at rest.
     pub(super) csvs: BTreeSet<String>,
 }
@@ -85,7 +85,7 @@ fn unfinished(world: &World<'_>, work: &Work<'_>, csv: &str) -> Option<String> {
 
 /// The namespaces that a group gives its operators; none when it gives nothing.
 pub(super) fn targets(
-    asked: &Asked,
+    asked: &PreviewRequest,
     world: &World<'_>,
     group: &OperatorGroup,
 ) -> Option<NamespaceSet> {

@@ -1,6 +1,6 @@
 //! Previews of small clusters, from the question to what is written.
 
-mod there;
+mod existing;
 
 use std::sync::Arc;
 
@@ -98,21 +98,21 @@ fn known(objects: &[Value]) -> Known {
     known
 }
 
-fn asked(wanted: Wanted) -> Asked {
+fn asked(wanted: Operation) -> PreviewRequest {
     let (settings, now) = (Settings::default(), Timestamp::UNIX_EPOCH);
-    Asked { namespace: HOME.to_owned(), settings, now, wanted }
+    PreviewRequest { namespace: HOME.to_owned(), settings, now, wanted }
 }
 
 fn install(package: &str) -> Install {
     Install { package: package.to_owned(), ..Install::default() }
 }
 
-fn upgrade(to: Option<&str>) -> Wanted {
+fn upgrade(to: Option<&str>) -> Operation {
     let (operator, to) = ("kettle".to_owned(), to.map(str::to_owned));
-    Wanted::Upgrade { operator, to, channel: None }
+    Operation::Upgrade { operator, to, channel: None }
 }
 
-fn complete(wanted: Wanted, known: &Known) -> Preview {
+fn complete(wanted: Operation, known: &Known) -> Preview {
     match preview(&asked(wanted), known, &universe(&BundleContent::Inline)).unwrap() {
         Outcome::Preview(preview) => *preview,
         Outcome::Needs(needs) => panic!("{needs:?}"),
@@ -154,7 +154,7 @@ fn the_config_of_a_subscription_is_a_part_of_the_plan() {
     let config = json!({"env": [{"name": "TEA", "value": "green"}]});
     let of = |config: Option<Value>| {
         let wanted = Install { config, ..install("kettle") };
-        complete(Wanted::Install(wanted), &known(&[]))
+        complete(Operation::Install(wanted), &known(&[]))
     };
     let (with, without) = (of(Some(config.clone())), of(None));
     let subscription = with.manifests.iter().find(|one| one["kind"] == "Subscription").unwrap();
@@ -168,7 +168,7 @@ fn an_installation_makes_all_that_is_missing() {
     let known = known(&[other]);
     let wanted =
         Install { version: Some("1.0.0".to_owned()), is_manual: true, ..install("kettle") };
-    let preview = complete(Wanted::Install(wanted), &known);
+    let preview = complete(Operation::Install(wanted), &known);
     let found = lines(&preview);
     for expected in [
         "+ Namespace ns",
@@ -255,7 +255,7 @@ fn what_is_not_known_is_asked_for_and_what_cannot_be_read_is_unknown() {
     known.bundles.clear();
     let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
     let Outcome::Needs(needs) = answer else { panic!("{answer:?}") };
-    let [Need::Bundle(bundle)] = needs.as_slice() else { panic!("{needs:?}") };
+    let [ReadRequest::Bundle(bundle)] = needs.as_slice() else { panic!("{needs:?}") };
     assert_eq!(&*bundle.name, "kettle.v2");
     known.bundles.insert(bundle_key(bundle), Content::Unknown("away".to_owned()));
     let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
@@ -276,7 +276,7 @@ fn bundles_in_images_make_the_same_as_those_in_catalogs() {
 
 #[test]
 fn a_removal_leaves_crds_and_custom_resources() {
-    let wanted = Wanted::Uninstall { operator: "kettle".to_owned() };
+    let wanted = Operation::Uninstall { operator: "kettle".to_owned() };
     let preview = complete(wanted, &known(&installed("Automatic")));
     let gone: Vec<String> =
         lines(&preview).into_iter().filter(|line| line.starts_with('-')).collect();
@@ -304,7 +304,7 @@ fn a_removal_leaves_crds_and_custom_resources() {
     Install { catalog: Some(CatalogKey::new("tea", "kitchen")), ..install("stove") },
     "has the package stove (read: olm/kitchen)")]
 fn what_is_not_there_is_refused(#[case] install: Install, #[case] expected: &str) {
-    let asked = asked(Wanted::Install(install));
+    let asked = asked(Operation::Install(install));
     let universe = universe(&BundleContent::Inline);
     let error = preview(&asked, &known(&[]), &universe).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
@@ -314,7 +314,7 @@ fn what_is_not_there_is_refused(#[case] install: Install, #[case] expected: &str
 #[test]
 fn an_operator_that_is_not_here_may_be_elsewhere() {
     let universe = universe(&BundleContent::Inline);
-    let wanted = [upgrade(None), Wanted::Uninstall { operator: "kettle".to_owned() }];
+    let wanted = [upgrade(None), Operation::Uninstall { operator: "kettle".to_owned() }];
     for wanted in wanted {
         let error = preview(&asked(wanted), &known(&[]), &universe).unwrap_err().to_string();
         assert!(error.starts_with("no Subscription in namespace ns is named kettle"), "{error}");
@@ -337,7 +337,7 @@ fn the_hash_follows_the_result() {
     other.hops[0].manifests[0] = "{}".to_owned();
     assert_ne!(first, other.hashed().plan_hash);
     let subscribed = preview(
-        &asked(Wanted::Install(install("kettle"))),
+        &asked(Operation::Install(install("kettle"))),
         &known,
         &universe(&BundleContent::Inline),
     );

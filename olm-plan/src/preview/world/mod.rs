@@ -14,7 +14,7 @@ use olm_types::gvk::Gvk;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::known::{BundleKey, Content, Key, Known, Need};
+use super::known::{BundleKey, Content, Key, Known, ReadRequest};
 
 /// The group of custom resource definitions.
 const CRDS: &str = "apiextensions.k8s.io";
@@ -27,7 +27,7 @@ pub struct World<'a> {
     /// What was there before it was written.
     before: BTreeMap<Key, Option<Value>>,
     /// What was asked for and is not known. It counts as absent meanwhile.
-    pub needs: Vec<Need>,
+    pub needs: Vec<ReadRequest>,
     /// Kinds that could not be asked for.
     pub unlisted: Vec<String>,
     /// How often something was written.
@@ -120,7 +120,7 @@ impl<'a> World<'a> {
 
     /// One object as it is now; what is not known is asked for.
     pub fn live(&mut self, target: &Target) -> Option<Value> {
-        self.read(&Key::of_target(target), || Need::Object(target.clone()))
+        self.read(&Key::of_target(target), || ReadRequest::Object(target.clone()))
     }
 
     /// Takes an object for what it was before, too: it is no change.
@@ -165,16 +165,16 @@ impl<'a> World<'a> {
     /// What an API server would answer.
     pub fn answer(&mut self, request: Request) -> Reply {
         match request {
-            Request::Read(target) => {
-                Reply::Live(self.read(&Key::of_target(&target), || Need::Object(target.clone())))
-            }
+            Request::Read(target) => Reply::Live(
+                self.read(&Key::of_target(&target), || ReadRequest::Object(target.clone())),
+            ),
             Request::Resolve(kind) => Reply::Kind(self.kind(&kind)),
             Request::List(resource, _) => self.list(&resource),
             Request::Do(effect) => Reply::Outcome(self.act(effect), Vec::new()),
         }
     }
 
-    fn read(&mut self, key: &Key, need: impl Fn() -> Need) -> Option<Value> {
+    fn read(&mut self, key: &Key, need: impl Fn() -> ReadRequest) -> Option<Value> {
         if let Some(written) = self.written.get(key) {
             return written.clone();
         }
@@ -194,7 +194,7 @@ impl<'a> World<'a> {
         match defined.or_else(|| self.known.kind(kind)) {
             Some(served) => served,
             None => {
-                self.needs.push(Need::Kind(kind.clone()));
+                self.needs.push(ReadRequest::Kind(kind.clone()));
                 Served::Kind {
                     resource: Resource::new(&kind.group, &kind.version, &kind.kind, ""),
                     namespaced: true,
@@ -207,7 +207,9 @@ impl<'a> World<'a> {
     pub fn list(&mut self, resource: &Resource) -> Reply {
         let place = (resource.group.clone(), resource.kind.clone());
         match self.known.listed.get(&place) {
-            None if !self.known.is_everything => self.needs.push(Need::Objects(resource.clone())),
+            None if !self.known.is_everything => {
+                self.needs.push(ReadRequest::Objects(resource.clone()))
+            }
             Some(Some(why)) => {
                 let (reason, message) = ("Forbidden".to_owned(), why.clone());
                 self.unlisted.push(format!("{} ({why})", resource.plural));
@@ -282,7 +284,7 @@ mod tests {
         let create = Effect::create(target("a"), object("a", "", &[]));
         let reply = world.answer(Request::Do(create.clone()));
         assert!(matches!(reply, Reply::Outcome(Outcome::Created(_), _)));
-        assert!(matches!(world.needs.as_slice(), [Need::Object(_)]));
+        assert!(matches!(world.needs.as_slice(), [ReadRequest::Object(_)]));
         let reply = world.answer(Request::Do(create));
         assert!(matches!(reply, Reply::Outcome(Outcome::AlreadyExists, _)));
         assert_eq!(world.needs.len(), 1);

@@ -5,7 +5,7 @@ use olm_effect::{Action, Effect, Outcome, apply_merge_patch};
 use serde_json::{Value, json};
 
 use super::World;
-use crate::preview::known::{Key, Need};
+use crate::preview::known::{Key, ReadRequest};
 
 /// What stands for the part of a name that an API server makes up.
 const MADE_UP: &str = "*";
@@ -45,7 +45,7 @@ impl World<'_> {
             return Outcome::Unchanged;
         }
         let key = Key::of_target(&target);
-        let live = self.read(&key, || Need::Object(target.clone()));
+        let live = self.read(&key, || ReadRequest::Object(target.clone()));
         match (effect.action, live) {
             (Action::Create(_), Some(_)) => Outcome::AlreadyExists,
             (Action::Create(mut object) | Action::Apply { mut object, .. }, None) => {

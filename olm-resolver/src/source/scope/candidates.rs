@@ -10,7 +10,7 @@ use super::Scope;
 use crate::constraint::{ConstraintError, EvaluationBudget, Lookup, Requirement};
 use crate::error::Fault;
 use crate::policy::Policy;
-use crate::preference::{ChannelKey, ChannelOrderError, Standpoint};
+use crate::preference::{CatalogViewpoint, ChannelKey, ChannelOrderError};
 use crate::problem::{Bundle, BundleId};
 
 /// What a bundle in a list takes, in steps: with its place in the problem and for the solver.
@@ -22,7 +22,7 @@ pub(super) struct Known {
     channels: HashMap<ChannelPlace, OrderedChannel>,
     candidates: HashMap<(Property, CatalogKey), Arc<[Arc<Bundle>]>>,
     fitting: HashMap<Property, Arc<Fitting>>,
-    found: HashMap<Lookup, Arc<[Twins]>>,
+    found: HashMap<Lookup, Arc<[IdenticalBundles]>>,
     budget: EvaluationBudget,
 }
 
@@ -32,7 +32,7 @@ type ChannelPlace = (CatalogKey, Arc<str>, Arc<str>);
 type OrderedChannel = Result<Arc<[Arc<Bundle>]>, ChannelOrderError>;
 
 /// One bundle in all channels that hold it unchanged. Requirements do not depend on the channel.
-type Twins = Vec<Arc<Bundle>>;
+type IdenticalBundles = Vec<Arc<Bundle>>;
 
 /// What fits a requirement.
 #[derive(Default)]
@@ -81,7 +81,8 @@ impl Scope<'_> {
         let fitting = self.fitting(property, requirement)?;
         let mut found = Vec::new();
         self.known.budget.spend(LISTED * fitting.bundles.len() as u64)?;
-        let standpoint = Standpoint { namespace: self.request.namespace, catalog: Some(from) };
+        let standpoint =
+            CatalogViewpoint { namespace: self.request.namespace, catalog: Some(from) };
         for catalog in self.catalogs_in_order(&standpoint) {
             if catalog == self.virtual_catalog() {
                 found.extend(self.find_installed(requirement)?);
@@ -181,7 +182,7 @@ impl Scope<'_> {
     }
 
     /// What an index finds, looked up once.
-    fn look_up(&mut self, lookup: &Lookup) -> Result<Arc<[Twins]>, ConstraintError> {
+    fn look_up(&mut self, lookup: &Lookup) -> Result<Arc<[IdenticalBundles]>, ConstraintError> {
         let lookup = if finds_everything(lookup) { &Lookup::Everything } else { lookup };
         if let Some(known) = self.known.found.get(lookup) {
             return Ok(known.clone());
@@ -199,7 +200,7 @@ impl Scope<'_> {
     }
 
     /// What any of these finds, once.
-    fn any_of(&mut self, lookups: &[Lookup]) -> Result<Arc<[Twins]>, ConstraintError> {
+    fn any_of(&mut self, lookups: &[Lookup]) -> Result<Arc<[IdenticalBundles]>, ConstraintError> {
         let (mut all, mut known) = (Vec::new(), HashSet::new());
         for lookup in lookups {
             let found = self.look_up(lookup)?;
@@ -213,14 +214,14 @@ impl Scope<'_> {
     }
 
     /// The bundles of entries, those together that differ in their channel only.
-    fn twins(&mut self, entries: &[Arc<Entry>]) -> Arc<[Twins]> {
-        let mut twins: Vec<Twins> = Vec::new();
+    fn twins(&mut self, entries: &[Arc<Entry>]) -> Arc<[IdenticalBundles]> {
+        let mut twins: Vec<IdenticalBundles> = Vec::new();
         let mut known: HashMap<(&CatalogKey, &str, &str), usize> = HashMap::new();
         for entry in entries {
             let bundle = self.intern(entry);
             let name = (&entry.catalog, &*entry.package, &*entry.name);
             let own = known.get(&name).and_then(|position| twins.get_mut(*position));
-            match own.filter(|own| own.first().is_some_and(|twin| twin.is_twin_of(&bundle))) {
+            match own.filter(|own| own.first().is_some_and(|twin| twin.is_identical_to(&bundle))) {
                 Some(own) => own.push(bundle),
                 None => {
                     known.insert(name, twins.len());

@@ -18,7 +18,7 @@ use crate::error::{CatalogFault, Fault, ResolveError};
 use crate::installed::{Installed, VIRTUAL_CATALOG};
 use crate::outcome::Refusal;
 use crate::policy::Policy;
-use crate::preference::{Preference, Standpoint};
+use crate::preference::{CatalogViewpoint, Preference};
 use crate::problem::{Bundle, ClaimsCache};
 use crate::request::{ResolutionRequest, SubscriptionFacts};
 use crate::source::versions::Accepted;
@@ -168,7 +168,7 @@ impl<'a> Scope<'a> {
     }
 
     /// All catalogs, the virtual one included, most preferred first.
-    pub fn catalogs_in_order(&self, from: &Standpoint<'_>) -> Vec<CatalogKey> {
+    pub fn catalogs_in_order(&self, from: &CatalogViewpoint<'_>) -> Vec<CatalogKey> {
         let mut views = self.catalogs.clone();
         self.preference.order_catalogs(from, &mut views);
         views.into_iter().map(|view| view.key).collect()

@@ -6,15 +6,15 @@
 //! no such annotations.
 
 mod held;
-mod way;
+mod upgrade_path;
 
 use std::sync::Arc;
 
 use olm_types::bundle::Entry;
 
 pub(crate) use held::held;
-pub use way::follows;
-pub(super) use way::way;
+pub use upgrade_path::follows;
+pub(super) use upgrade_path::upgrade_path;
 
 use crate::error::Fault;
 use crate::problem::{Bundle, Missing, Problem, Reason, Rule, VariableId};
@@ -46,7 +46,7 @@ impl Accepted {
         let step = match (pin, current) {
             (Some(pin), Some(current)) if *current.name != *pin => {
                 let usable = |entry: &Entry| in_range(subscription, entry);
-                Some(way(pin, current, entries, usable).map_err(Missing::Unreachable)?)
+                Some(upgrade_path(pin, current, entries, usable).map_err(Missing::Unreachable)?)
             }
             _ => None,
         };

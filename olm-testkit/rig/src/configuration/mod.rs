@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::network::Addresses;
 use super::{CNI_PLUGINS, NODE};
-use olm_testkit::cluster::home::Home;
+use olm_testkit::cluster::home::ClusterDir;
 use olm_testkit::cluster::slot::Slot;
 
 /// The image of a pod's sandbox: repository and tag in the cluster's registry.
 pub(super) const PAUSE: (&str, &str) = ("olm-rs/pause", "1");
 
 /// Writes all of them.
-pub(super) fn write(home: &Home, slot: Slot) -> Result<()> {
+pub(super) fn write(home: &ClusterDir, slot: Slot) -> Result<()> {
     let addresses = Addresses::of(slot);
     let registry = slot.registry_port();
     let files = [
@@ -41,13 +41,13 @@ pub(super) fn cgroup(slot: Slot) -> String {
 }
 
 /// The socket of containerd.
-pub(super) fn containerd_socket(home: &Home) -> String {
+pub(super) fn containerd_socket(home: &ClusterDir) -> String {
     home.arg("node/containerd.sock")
 }
 
 /// Out-of-memory scores can be lowered only with a capability that not every machine gives, and
 /// the plugin `opt` makes a directory outside the cluster's.
-fn containerd(home: &Home, registry: u16) -> String {
+fn containerd(home: &ClusterDir, registry: u16) -> String {
     let path = |name: &str| quoted(&home.arg(name));
     let pause = format!("127.0.0.1:{registry}/{}:{}", PAUSE.0, PAUSE.1);
     format!(
@@ -91,7 +91,7 @@ fn registry_hosts(registry: u16) -> String {
     format!("server = \"{url}\"\n\n[host.\"{url}\"]\ncapabilities = [\"pull\", \"resolve\"]\n")
 }
 
-fn cni(home: &Home, addresses: Addresses) -> Value {
+fn cni(home: &ClusterDir, addresses: Addresses) -> Value {
     json!({
         "cniVersion": "0.4.0",
         "name": "olm-rs",
@@ -114,7 +114,7 @@ fn cni(home: &Home, addresses: Addresses) -> Value {
     })
 }
 
-fn image_registry(home: &Home, port: u16) -> Value {
+fn image_registry(home: &ClusterDir, port: u16) -> Value {
     json!({
         "version": "0.1",
         "log": {"level": "warn", "accesslog": {"disabled": true}},
@@ -126,7 +126,7 @@ fn image_registry(home: &Home, port: u16) -> Value {
     })
 }
 
-fn kubelet(home: &Home, slot: Slot) -> Value {
+fn kubelet(home: &ClusterDir, slot: Slot) -> Value {
     let addresses = Addresses::of(slot);
     json!({
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -159,7 +159,7 @@ fn kubelet(home: &Home, slot: Slot) -> Value {
 }
 
 /// Connection tracking is sized for the whole machine, so nothing of it is touched.
-fn kube_proxy(home: &Home, addresses: Addresses) -> Value {
+fn kube_proxy(home: &ClusterDir, addresses: Addresses) -> Value {
     json!({
         "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
         "kind": "KubeProxyConfiguration",

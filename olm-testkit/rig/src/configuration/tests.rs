@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::*;
 
-fn home() -> Home {
-    Home::at("/cache/clusters/real".into())
+fn home() -> ClusterDir {
+    ClusterDir::at("/cache/clusters/real".into())
 }
 
 fn slot() -> Slot {

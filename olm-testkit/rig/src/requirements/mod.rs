@@ -12,7 +12,7 @@ use anyhow::{Result, bail};
 use super::cgroups::Hierarchies;
 use super::{CNI_PLUGINS, command};
 use crate::debian;
-use olm_testkit::cluster::home::Home;
+use olm_testkit::cluster::home::ClusterDir;
 
 /// Programs, each with the Debian package that brings it.
 const PROGRAMS: [(&str, &str); 10] = [
@@ -63,7 +63,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Looks at this machine.
-    pub(super) fn gather(home: &Home) -> Result<Self> {
+    pub(super) fn gather(home: &ClusterDir) -> Result<Self> {
         let root = debian::is_root();
         let unshare = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "true"];
         let packages = missing_packages();

@@ -15,7 +15,7 @@ use rcgen::{
 use serde_json::json;
 
 use super::Network;
-use crate::cluster::home::Home;
+use crate::cluster::home::ClusterDir;
 use crate::cluster::slot::Slot;
 
 /// Clients of the API server: file name of the kubeconfig, user, group.
@@ -27,7 +27,7 @@ const CLIENTS: [(&str, &str, &str); 3] = [
 
 /// Writes every file that the parts of the control plane name on their command lines. The
 /// authority is returned for what a backend needs beyond that.
-pub fn write(home: &Home, slot: Slot, network: &Network) -> Result<Authority> {
+pub fn write(home: &ClusterDir, slot: Slot, network: &Network) -> Result<Authority> {
     let authority = Authority::new("kubernetes")?;
     put(home, "ca.crt", &authority.certificate)?;
     put(home, "ca.key", &authority.issuer.key().serialize_pem())?;
@@ -43,7 +43,7 @@ pub fn write(home: &Home, slot: Slot, network: &Network) -> Result<Authority> {
 }
 
 /// Writes one of those files.
-pub fn put(home: &Home, name: &str, content: &str) -> Result<()> {
+pub fn put(home: &ClusterDir, name: &str, content: &str) -> Result<()> {
     fs::write(home.path(name), content).with_context(|| format!("cannot write {name}"))
 }
 
@@ -54,7 +54,7 @@ fn server_names(network: &Network) -> Vec<String> {
     fixed.chain(network.server_addresses.iter().cloned()).collect()
 }
 
-fn write_front_proxy(home: &Home) -> Result<()> {
+fn write_front_proxy(home: &ClusterDir) -> Result<()> {
     let authority = Authority::new("front-proxy")?;
     let (certificate, key) = authority.client("front-proxy-client", "")?;
     put(home, "front-proxy-ca.crt", &authority.certificate)?;
@@ -62,13 +62,19 @@ fn write_front_proxy(home: &Home) -> Result<()> {
     put(home, "front-proxy.key", &key)
 }
 
-fn write_service_account_key(home: &Home) -> Result<()> {
+fn write_service_account_key(home: &ClusterDir) -> Result<()> {
     let key = KeyPair::generate().context("cannot make a key")?;
     put(home, "service-account.key", &key.serialize_pem())?;
     put(home, "service-account.pub", &key.public_key_pem())
 }
 
-fn kubeconfig(home: &Home, slot: Slot, ca: &str, certificate: &str, key: &str) -> Result<String> {
+fn kubeconfig(
+    home: &ClusterDir,
+    slot: Slot,
+    ca: &str,
+    certificate: &str,
+    key: &str,
+) -> Result<String> {
     let name = format!("olm-rs-{}", home.name());
     let value = json!({
         "apiVersion": "v1",
@@ -115,7 +121,7 @@ impl Authority {
     /// Writes a kubeconfig with a client certificate of its own.
     pub fn write_kubeconfig(
         &self,
-        home: &Home,
+        home: &ClusterDir,
         slot: Slot,
         file: &str,
         user: &str,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::home::Home;
+use super::home::ClusterDir;
 use super::slot::Slot;
 use super::tools::{Part, Tools};
 use crate::process::{Launch, Lifetime};
@@ -51,7 +51,7 @@ rules:
 ";
 
 /// Writes the files that command lines name, apart from keys.
-pub fn write_configuration(home: &Home) -> Result<()> {
+pub fn write_configuration(home: &ClusterDir) -> Result<()> {
     fs::create_dir_all(home.path("logs")).context("cannot create the log directory")?;
     fs::write(home.path("audit-policy.yaml"), AUDIT_POLICY).context("cannot write the audit policy")
 }
@@ -59,7 +59,7 @@ pub fn write_configuration(home: &Home) -> Result<()> {
 /// Starts parts of one cluster.
 pub struct ControlPlane<'a> {
     /// The directory of the cluster.
-    pub home: &'a Home,
+    pub home: &'a ClusterDir,
     /// Its number, from which its ports follow.
     pub slot: Slot,
     /// How it is connected.

@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use async_trait::async_trait;
 
 use super::control_plane::{self, ControlPlane, certificates, readiness};
-use super::home::{Home, Kind, Manifest};
+use super::home::{ClusterDir, Kind, Manifest};
 use super::managed::Managed;
 use super::tools::Tools;
 use super::{ClusterBackend, Status, client};
@@ -84,7 +84,7 @@ impl ClusterBackend for LocalCluster {
             .await
             .context("the build of the tools was cancelled")??;
         let since = Instant::now();
-        let mut manifest = managed.claim(Home::clear, |_| true)?;
+        let mut manifest = managed.claim(ClusterDir::clear, |_| true)?;
         let started = self.start(&tools, &mut manifest).await;
         let started = started.inspect_err(|_| manifest.stop_processes());
         managed.complete(

@@ -48,7 +48,7 @@ impl TestContext {
     ///
     /// A global catalog that comes, goes or changes meanwhile concerns every Subscription: then all
     /// is done again.
-    pub async fn at_rest(&self) -> Result<()> {
+    pub async fn until_idle(&self) -> Result<()> {
         let Some(log) = &self.facts().audit_log else { return Ok(()) };
         for _ in 0..DISTURBED {
             let before = self.list_global_catalogs().await?.metadata.resource_version;
@@ -84,7 +84,7 @@ impl TestContext {
     async fn rest(&self, log: &Path) -> Result<()> {
         self.global_catalogs_are_known().await?;
         let mut audit = AuditLog::from_now(log.to_owned())?.of_namespace(&self.namespace);
-        audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
+        audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
         let before = self.reconciled().await?;
         self.touch::<CatalogSource>().await?;
         self.touch::<OperatorGroup>().await?;

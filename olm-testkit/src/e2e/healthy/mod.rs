@@ -3,7 +3,7 @@
 //! So each healthy scenario is one in which the doctor must stay silent, and each other one says what is
 //! left on purpose.
 
-mod left;
+mod expected_findings;
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::TestContext;
 use super::scenarios::Program;
-use left::LEFT;
+use expected_findings::LEFT;
 
 /// Groups of scenarios that end with all that the table says. Elsewhere a status may be repaired, or a connection
 /// be tried again, in the moment in which the doctor looks.

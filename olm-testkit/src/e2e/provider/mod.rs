@@ -49,11 +49,15 @@ pub trait Provider: Send + Sync {
     /// What the programs of OLM have logged, by name.
     async fn logs(&self) -> Vec<(String, String)>;
 
-    /// The other namespaces of a scenario, beside its own.
-    fn beside(&self, namespace: &str) -> Vec<String>;
+    /// The other namespaces of a scenario, beside its own; none where catalogs are served by processes.
+    fn beside(&self, _namespace: &str) -> Vec<String> {
+        Vec::new()
+    }
 
-    /// Removes what was served for a namespace.
-    async fn clear(&self, namespace: &str) -> Result<()>;
+    /// Removes what was served for a namespace; processes end with their scenario.
+    async fn clear(&self, _namespace: &str) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// What is special about a cluster.

@@ -9,7 +9,7 @@ use kube::Client;
 
 use super::{Facts, Provider, ServedCatalog, local};
 use crate::builders::CatalogDir;
-use crate::fixture::{Fixture, Places};
+use crate::fixture::{Fixture, FixturePaths};
 use crate::peer::OlmV0;
 use crate::process::Running;
 use crate::progress::Progress;
@@ -27,7 +27,7 @@ pub struct V0 {
 
 impl V0 {
     /// Starts the cluster and v0 in it. There is no audit log of it: what v0 writes is its business.
-    pub async fn start(v0: &OlmV0, places: &Places, progress: Progress) -> Result<Self> {
+    pub async fn start(v0: &OlmV0, places: &FixturePaths, progress: Progress) -> Result<Self> {
         let fixture = Fixture::empty("e2e-v0", places, progress).await?;
         let (operators, beside) = set_up_v0(v0, &fixture, places.logs.as_deref()).await?;
         let facts = Facts { is_v0: true, ..local::facts() };
@@ -84,14 +84,6 @@ impl Provider for V0 {
             (running.record().name.clone(), text)
         };
         operators.iter().map(log).collect()
-    }
-
-    fn beside(&self, _namespace: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    async fn clear(&self, _namespace: &str) -> Result<()> {
-        Ok(())
     }
 }
 

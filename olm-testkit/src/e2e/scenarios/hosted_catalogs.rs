@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::catalog_images::push;
 use super::changed_operator::{while_permitted, with_flags};
-use super::hosted_reader::{Said, reads_on, start};
+use super::hosted_reader::{ReaderReport, reads_on, start};
 use crate::deploy;
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
@@ -52,7 +52,7 @@ async fn reads_throughout(ctx: &TestContext) -> Result<()> {
     Ok(())
 }
 
-async fn there_and_back(ctx: &TestContext, before: &Said, service: &Value) -> Result<()> {
+async fn there_and_back(ctx: &TestContext, before: &ReaderReport, service: &Value) -> Result<()> {
     wait::until(&ctx.olm_api()?, SLICE, "lead to the operator", |_: &EndpointSlice| true).await?;
     until_no_pods(ctx).await?;
     reads_on(ctx, before).await?;

@@ -18,7 +18,7 @@ const READS: u64 = 20;
 /// What the reader says of itself.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Said {
+pub(super) struct ReaderReport {
     pub(super) reads: u64,
     failed: u64,
     failures: Vec<String>,
@@ -30,7 +30,11 @@ pub(super) struct Said {
 
 /// Starts a reader of a catalog in OLM's namespace, and waits until it has read. For each read it makes a connection,
 /// and where that is refused another one, at most so many, as gRPC clients do.
-pub(super) async fn start(ctx: &TestContext, catalog: &str, connections: usize) -> Result<Said> {
+pub(super) async fn start(
+    ctx: &TestContext,
+    catalog: &str,
+    connections: usize,
+) -> Result<ReaderReport> {
     let from = vec![format!("{catalog}.{}.svc:50051", ctx.olm_namespace()?); connections];
     let pod = json!({"metadata": {"name": READER}, "spec": {"containers": [{
         "name": READER, "image": IMAGE,
@@ -48,7 +52,7 @@ pub(super) async fn start(ctx: &TestContext, catalog: &str, connections: usize) 
 }
 
 /// Waits for further reads; none may have failed since `before`.
-pub(super) async fn reads_on(ctx: &TestContext, before: &Said) -> Result<Said> {
+pub(super) async fn reads_on(ctx: &TestContext, before: &ReaderReport) -> Result<ReaderReport> {
     let begun = said(ctx).await?.reads;
     let said = wait::until_ok("reads on", || async {
         let said = said(ctx).await?;
@@ -61,7 +65,7 @@ pub(super) async fn reads_on(ctx: &TestContext, before: &Said) -> Result<Said> {
     Ok(said)
 }
 
-async fn said(ctx: &TestContext) -> Result<Said> {
+async fn said(ctx: &TestContext) -> Result<ReaderReport> {
     let path = format!("/api/v1/namespaces/{}/pods/{READER}:{PORT}/proxy/", ctx.namespace);
     let request = http::Request::get(path).body(Vec::new()).context("bad request")?;
     let text = ctx.client.request_text(request).await?;

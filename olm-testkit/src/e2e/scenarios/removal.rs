@@ -50,7 +50,7 @@ async fn a_subscription(ctx: Arc<TestContext>) -> Result<()> {
     ctx.api::<Subscription>().delete("kettle", &DeleteParams::default()).await?;
     // The garbage collector of the cluster has understood that the Subscription is gone.
     wait::until_gone(&ctx.api::<InstallPlan>(), &plan.name_any()).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ctx.succeeded(KETTLE).await?;
     let after = deployments.get("kettle-manager").await?;
     ensure!(before.metadata.generation == after.metadata.generation, "the Deployment has changed");
@@ -97,7 +97,7 @@ async fn an_operator_that_is_subscribed_to(ctx: Arc<TestContext>) -> Result<()> 
     })
     .await?;
     all_gone::<Deployment>(&ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ensure!(csvs.get_opt(KETTLE).await?.is_none(), "the CSV is back");
     let plans = ctx.api::<InstallPlan>().list(&ListParams::default()).await?.items;
     ensure!(plans.len() == 1, "there are {} plans", plans.len());

@@ -12,7 +12,7 @@ use olm_testkit::builders::{Bundle, Package, csv};
 use olm_testkit::collector::Collector;
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::TestContext;
-use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, StartOptions};
 use olm_testkit::wait::TIMEOUT;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -28,7 +28,7 @@ pub async fn knows_catalogs(ctx: Arc<TestContext>) -> Result<()> {
     let args = vec![LEADER_ELECT.to_owned()];
     let collector = Collector::start().await?;
     let env = vec![("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), collector.url())];
-    let special = Special { log: "follower".to_owned(), args, env, ..Special::default() };
+    let special = StartOptions { log: "follower".to_owned(), args, env, ..StartOptions::default() };
     let kubeconfig = ctx.kubeconfig().await?;
     let (follower, admin) = binaries.operator(Operator::Catalog, &kubeconfig, special).await?;
     admin.until_ready().await?;

@@ -31,33 +31,33 @@ const CATALOG_SOURCE: &str = olm_types::labels::CATALOG_SOURCE;
 /// From a CatalogSource to an installed operator without a Pod, an upgrade by a newer image, and what
 /// becomes of images that cannot be used. The registry is asked every second, which writes nothing.
 pub async fn serves_catalogs(ctx: Arc<TestContext>) -> Result<()> {
-    let shelf = Shelf::open(&ctx).await?;
-    let first = shelf.publish(&["1.0.0"]).await?;
+    let registry = OneImageRegistry::open(&ctx).await?;
+    let first = registry.publish(&["1.0.0"]).await?;
     ctx.operator_group().await?;
-    create(&ctx, NAME, shelf.spec()).await?;
+    create(&ctx, NAME, registry.spec()).await?;
     let catalog = ready(&ctx, NAME).await?;
     check_status(&ctx, &catalog)?;
     let port = recorded(&ctx, &first).await?;
-    ensure!(shelf.read(port).await? == ["kettle.v1.0.0"], "another catalog is served");
+    ensure!(registry.read(port).await? == ["kettle.v1.0.0"], "another catalog is served");
     no_pods(&ctx).await?;
     ctx.subscribe("kettle", NAME).await?;
     ctx.succeeded("kettle.v1.0.0").await?;
 
-    let second = shelf.publish(&["1.0.0", "1.1.0"]).await?;
+    let second = registry.publish(&["1.0.0", "1.1.0"]).await?;
     recorded(&ctx, &second).await?;
     ctx.succeeded("kettle.v1.1.0").await?;
-    ensure!(shelf.read(port).await?.len() == 2, "the former catalog is served");
+    ensure!(registry.read(port).await?.len() == 2, "the former catalog is served");
 
-    shelf
+    registry
         .push(Image::builder().file("/configs/a.json", "{", 0o644).label(CONFIGS, "/configs"))
         .await?;
     condition(&ctx, CONTENT_CURRENT, "CatalogInvalid").await?;
-    ensure!(shelf.read(port).await?.len() == 2, "what was there does not stay");
-    shelf.publish(&["1.0.0", "1.1.0"]).await?;
+    ensure!(registry.read(port).await?.len() == 2, "what was there does not stay");
+    registry.publish(&["1.0.0", "1.1.0"]).await?;
     no_condition(&ctx, CONTENT_CURRENT).await?;
 
-    let address = shelf.registry.address().to_owned();
-    drop(shelf);
+    let address = registry.registry.address().to_owned();
+    drop(registry);
     condition(&ctx, IMAGE_POLLED, "RegistryUnavailable").await?;
     ensure!(read(port).await?.len() == 2, "a registry that is away takes the catalog with it");
     let described = format!("the registry {address} cannot be reached");
@@ -68,9 +68,9 @@ pub async fn serves_catalogs(ctx: Arc<TestContext>) -> Result<()> {
 
 /// From the operator to a Pod and back, and images that only a Pod can serve.
 pub async fn gives_way_to_pods(ctx: Arc<TestContext>) -> Result<()> {
-    let shelf = Shelf::open(&ctx).await?;
-    let digest = shelf.publish(&["1.0.0"]).await?;
-    create(&ctx, NAME, shelf.spec()).await?;
+    let registry = OneImageRegistry::open(&ctx).await?;
+    let digest = registry.publish(&["1.0.0"]).await?;
+    create(&ctx, NAME, registry.spec()).await?;
     let port = recorded(&ctx, &digest).await?;
     ensure!(selector(&ctx).await?.is_none(), "the Service selects Pods");
 
@@ -84,26 +84,26 @@ pub async fn gives_way_to_pods(ctx: Arc<TestContext>) -> Result<()> {
     let slices = ctx.api::<EndpointSlice>().list(&ListParams::default()).await?;
     let names: Vec<_> = slices.iter().map(ResourceExt::name_any).collect();
     ensure!(names == [SLICE], "endpoints of others are left: {names:?}");
-    ensure!(shelf.read(port).await? == ["kettle.v1.0.0"], "it is not served again");
+    ensure!(registry.read(port).await? == ["kettle.v1.0.0"], "it is not served again");
 
     // No catalog of files: a Pod serves it, and the status says why.
-    shelf.push(Image::builder().file("/bin/server", "#!", 0o755)).await?;
+    registry.push(Image::builder().file("/bin/server", "#!", 0o755)).await?;
     condition(&ctx, SERVED_IN_PROCESS, "NotFileBased").await?;
     pod(&ctx, CATALOG_SOURCE, NAME, |_| true).await?;
-    shelf.publish(&["1.0.0"]).await?;
+    registry.publish(&["1.0.0"]).await?;
     no_condition(&ctx, SERVED_IN_PROCESS).await?;
     ready(&ctx, NAME).await?;
     wait::until_ok("has no Pods", || no_pods(&ctx)).await
 }
 
 /// A registry with one image.
-struct Shelf {
+struct OneImageRegistry {
     ctx: Arc<TestContext>,
     registry: ImageRegistry,
     _folder: tempfile::TempDir,
 }
 
-impl Shelf {
+impl OneImageRegistry {
     async fn open(ctx: &Arc<TestContext>) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot create a folder")?;
         let registry = ImageRegistry::start(folder.path(), false).await?;

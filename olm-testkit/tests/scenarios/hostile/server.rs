@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::task::{Context as Turn, Poll};
+use std::task::{Context as TaskContext, Poll};
 
 use anyhow::{Context, Result};
 use futures::future::{Ready, ready};
@@ -87,7 +87,7 @@ impl Service<http::Request<Body>> for Registry {
     type Error = Infallible;
     type Future = Ready<Result<Self::Response, Infallible>>;
 
-    fn poll_ready(&mut self, _: &mut Turn<'_>) -> Poll<Result<(), Infallible>> {
+    fn poll_ready(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 

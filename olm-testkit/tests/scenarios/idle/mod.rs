@@ -59,12 +59,12 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
         groups::contested(started).await?,
         groups::many_targets(started).await?,
     ];
-    audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
+    audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
     audit.nothing_for(&Operator::NAMES, SILENCE).await.context("while nothing changed")?;
     scrape::is_golden(started).await?;
     let before = Timestamp::now();
     started.restart_operators().await?;
-    let written = audit.until_quiet(&Operator::NAMES, SILENCE_AFTER_START, TIMEOUT).await;
+    let written = audit.until_idle(&Operator::NAMES, SILENCE_AFTER_START, TIMEOUT).await;
     let written = written.context("after a start of both operators")?;
     connected_again(started, &written, before).await?;
     let [_, refused, ..] = &contexts;

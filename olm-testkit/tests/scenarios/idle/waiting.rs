@@ -37,7 +37,7 @@ pub async fn waits(ctx: Arc<TestContext>) -> Result<()> {
     held(&ctx).await?;
     waiting(&ctx).await?;
     refused(&ctx).await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// With `--resolution=v0`, and definitions that drop what v0 does not know.
@@ -67,7 +67,7 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     waiting(second).await?;
     refused(third).await?;
     needed(fourth).await?;
-    audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
+    audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
     let silent = audit.nothing_for(&Operator::NAMES, SILENCE_AFTER_START).await;
     silent.context("while nothing changed")?;
     for ctx in &contexts {
@@ -76,7 +76,7 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     }
     let before = Timestamp::now();
     started.restart_operators().await?;
-    let written = audit.until_quiet(&Operator::NAMES, SILENCE_AFTER_START, TIMEOUT).await;
+    let written = audit.until_idle(&Operator::NAMES, SILENCE_AFTER_START, TIMEOUT).await;
     connected_again(started, &written.context("after a start of both operators")?, before).await
 }
 

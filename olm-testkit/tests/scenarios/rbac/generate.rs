@@ -9,9 +9,9 @@ use proptest::test_runner::TestRunner;
 
 /// A role that an account holds.
 #[derive(Clone, Debug)]
-pub struct Holding {
+pub struct HeldRole {
     /// What it holds and how.
-    pub by: Way,
+    pub by: BindingForm,
     /// How the binding names the account.
     pub subject: Named,
     /// The rules of the role.
@@ -20,7 +20,7 @@ pub struct Holding {
 
 /// How a role is held.
 #[derive(Clone, Copy, Debug)]
-pub enum Way {
+pub enum BindingForm {
     /// A Role in the namespace.
     Role,
     /// A ClusterRole in the namespace.
@@ -55,7 +55,7 @@ impl Generator {
     }
 
     /// What an account holds.
-    pub fn holdings(&mut self) -> Result<Vec<Holding>> {
+    pub fn holdings(&mut self) -> Result<Vec<HeldRole>> {
         self.make(&proptest::collection::vec(holding(), 0..4))
     }
 
@@ -70,14 +70,14 @@ impl Generator {
     }
 
     /// The right to make Roles, without which it is not checked what is in them.
-    pub fn makes_roles() -> Holding {
+    pub fn makes_roles() -> HeldRole {
         let rule = PolicyRule {
             verbs: texts(vec!["create"]),
             api_groups: Some(texts(vec!["rbac.authorization.k8s.io"])),
             resources: Some(texts(vec!["roles"])),
             ..PolicyRule::default()
         };
-        Holding { by: Way::Role, subject: Named::Account, rules: vec![rule] }
+        HeldRole { by: BindingForm::Role, subject: Named::Account, rules: vec![rule] }
     }
 
     fn make<S: Strategy>(&mut self, strategy: &S) -> Result<S::Value> {
@@ -86,18 +86,23 @@ impl Generator {
     }
 }
 
-fn holding() -> impl Strategy<Value = Holding> {
-    let ways = [Way::Role, Way::ClusterRoleHere, Way::ClusterRole, Way::Aggregated];
+fn holding() -> impl Strategy<Value = HeldRole> {
+    let ways = [
+        BindingForm::Role,
+        BindingForm::ClusterRoleHere,
+        BindingForm::ClusterRole,
+        BindingForm::Aggregated,
+    ];
     let names = [Named::Account, Named::Account, Named::User, Named::Group, Named::Elsewhere];
     (proptest::sample::select(ways.to_vec()), proptest::sample::select(names.to_vec()))
         .prop_flat_map(|(by, subject)| {
             let rule = match by {
                 // The API server refuses URLs in a Role.
-                Way::Role => resources(1).boxed(),
+                BindingForm::Role => resources(1).boxed(),
                 _ => prop_oneof![3 => resources(1), 1 => urls()].boxed(),
             };
             let rules = proptest::collection::vec(rule, 1..3);
-            rules.prop_map(move |rules| Holding { by, subject, rules })
+            rules.prop_map(move |rules| HeldRole { by, subject, rules })
         })
 }
 

@@ -34,7 +34,7 @@ const AT_ONCE: usize = 16;
 const LEAST: usize = 30;
 
 /// A question about an account, and our answer.
-struct Question {
+struct RightsQuestion {
     account: Account,
     rule: PolicyRule,
     scope: Scope,
@@ -80,7 +80,7 @@ fn questions(
     server: &Server,
     scopes: &[Scope],
     mut rule: impl FnMut() -> Result<PolicyRule>,
-) -> Result<Vec<Question>> {
+) -> Result<Vec<RightsQuestion>> {
     let mut questions = Vec::new();
     for index in 0..ACCOUNTS {
         let account = Account::new(&ctx.namespace, &format!("sa-{index}"));
@@ -89,7 +89,7 @@ fn questions(
             let rule = rule()?;
             for &scope in scopes {
                 let ours = grants.satisfy(scope, &rule, &ComparisonBudget::default())?;
-                questions.push(Question {
+                questions.push(RightsQuestion {
                     account: account.clone(),
                     rule: rule.clone(),
                     scope,
@@ -105,7 +105,10 @@ fn questions(
 }
 
 /// Fails at the first question to which the API server has another answer.
-async fn compare<'q, F>(questions: &'q [Question], ask: impl Fn(&'q Question) -> F) -> Result<()>
+async fn compare<'q, F>(
+    questions: &'q [RightsQuestion],
+    ask: impl Fn(&'q RightsQuestion) -> F,
+) -> Result<()>
 where
     F: Future<Output = Result<bool>>,
 {
@@ -114,7 +117,7 @@ where
             let asked = ask(question);
             async move {
                 let (ours, theirs) = (question.ours, asked.await?);
-                let Question { account, rule, scope, .. } = question;
+                let RightsQuestion { account, rule, scope, .. } = question;
                 ensure!(
                     ours == theirs,
                     "{}: ours {ours}, the API server {theirs}, {scope:?}\n{rule:?}",

@@ -16,7 +16,7 @@ use olm_rbac::{Account, RbacView, Scope};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::wait;
 
-use super::generate::{Holding, Named, Way};
+use super::generate::{BindingForm, HeldRole, Named};
 use super::oracle::Oracle;
 
 /// Label by which the rules of a role are collected into another one.
@@ -45,24 +45,24 @@ impl Server {
     }
 
     /// Gives roles to an account.
-    pub async fn grant(&mut self, account: &str, holdings: Vec<Holding>) -> Result<()> {
+    pub async fn grant(&mut self, account: &str, holdings: Vec<HeldRole>) -> Result<()> {
         for (index, holding) in holdings.into_iter().enumerate() {
             let name = format!("{}-{account}-{index}", self.namespace);
             let subject = self.subject(account, holding.subject);
             match holding.by {
-                Way::Role => {
+                BindingForm::Role => {
                     self.role(&name, holding.rules).await?;
                     self.bind_here(&name, "Role", subject).await?;
                 }
-                Way::ClusterRoleHere => {
+                BindingForm::ClusterRoleHere => {
                     self.cluster_role(&name, holding.rules).await?;
                     self.bind_here(&name, "ClusterRole", subject).await?;
                 }
-                Way::ClusterRole => {
+                BindingForm::ClusterRole => {
                     self.cluster_role(&name, holding.rules).await?;
                     self.bind(&name, subject).await?;
                 }
-                Way::Aggregated => {
+                BindingForm::Aggregated => {
                     self.aggregated(&name, holding.rules).await?;
                     self.bind(&name, subject).await?;
                 }
@@ -74,7 +74,7 @@ impl Server {
     /// Waits until the authorizer, which follows each kind by a watch of its own, has seen all of
     /// them: an account that was granted rights last, in every way, has these rights.
     pub async fn until_in_force(&mut self, oracle: &Oracle) -> Result<()> {
-        let last = |by, verb: &str| Holding {
+        let last = |by, verb: &str| HeldRole {
             by,
             subject: Named::Account,
             rules: vec![PolicyRule {
@@ -84,7 +84,7 @@ impl Server {
                 ..PolicyRule::default()
             }],
         };
-        let holdings = vec![last(Way::Role, "get"), last(Way::ClusterRole, "list")];
+        let holdings = vec![last(BindingForm::Role, "get"), last(BindingForm::ClusterRole, "list")];
         let rules: Vec<PolicyRule> = holdings.iter().flat_map(|one| one.rules.clone()).collect();
         self.grant("last", holdings).await?;
         let account = Account::new(&self.namespace, "last");

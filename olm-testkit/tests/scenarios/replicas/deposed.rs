@@ -15,7 +15,7 @@ use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::faults::{Injector, Proxy};
 use olm_testkit::fixture::Fixture;
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::wait::TIMEOUT;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
@@ -133,7 +133,7 @@ impl Replica {
         let proxy = Proxy::start_as(&fixture.kubeconfig, Injector::new(0), &name).await?;
         let args = vec![LEADER_ELECT.to_owned(), "--tenant-policy=strict".to_owned()];
         let server = Some(proxy.url());
-        let special = Special { log: name.clone(), args, server, ..Special::default() };
+        let special = StartOptions { log: name.clone(), args, server, ..StartOptions::default() };
         let started = fixture.binaries.operator(operator, &fixture.kubeconfig, special);
         let (running, admin) = started.await?;
         admin.until_ready().await?;

@@ -17,7 +17,7 @@ use olm_testkit::builders::csv;
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{self, Fixture};
-use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
@@ -45,13 +45,13 @@ pub async fn take_over(_: Arc<TestContext>) -> Result<()> {
     admin.until_ready().await?;
     let now = leader(&client, Operator::Olm, "").await?;
     ensure!(now == holder, "the second took over from a living leader");
-    until_quiet(&mut audit).await?;
+    until_idle(&mut audit).await?;
 
     first.stop();
     let next = leader(&client, Operator::Olm, &holder).await?;
     nothing_again(&mut audit).await?;
     install(&client, "two").await?;
-    until_quiet(&mut audit).await?;
+    until_idle(&mut audit).await?;
 
     let (mut third, admin) = start(&fixture, "third").await?;
     admin.until_ready().await?;
@@ -69,7 +69,7 @@ pub async fn take_over(_: Arc<TestContext>) -> Result<()> {
 /// Starts a replica.
 async fn start(fixture: &Fixture, name: &str) -> Result<(Running, Admin)> {
     let (log, args) = (format!("olm-operator-{name}"), vec![LEADER_ELECT.to_owned()]);
-    let special = Special { log, args, ..Special::default() };
+    let special = StartOptions { log, args, ..StartOptions::default() };
     fixture.binaries.operator(Operator::Olm, &fixture.kubeconfig, special).await
 }
 
@@ -99,8 +99,8 @@ async fn install(client: &Client, namespace: &str) -> Result<()> {
 }
 
 /// Waits until nothing is written any more.
-async fn until_quiet(audit: &mut AuditLog) -> Result<()> {
-    audit.until_quiet(&[Operator::Olm.name()], QUIET, TIMEOUT).await.map(drop)
+async fn until_idle(audit: &mut AuditLog) -> Result<()> {
+    audit.until_idle(&[Operator::Olm.name()], QUIET, TIMEOUT).await.map(drop)
 }
 
 /// Whoever takes over finds everything done.

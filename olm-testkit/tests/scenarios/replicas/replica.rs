@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Api, Patch, PatchParams, PostParams};
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::fixture::Fixture;
-use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::wait;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl Replica {
             format!("--catalogs-replica-addresses={}", reached.join(",")),
         ];
         let log = format!("catalog-operator-{number}");
-        let special = Special { log, args, ..Special::default() };
+        let special = StartOptions { log, args, ..StartOptions::default() };
         let started = fixture.binaries.operator(Operator::Catalog, &fixture.kubeconfig, special);
         let (running, admin) = started.await?;
         admin.until_ready().await?;

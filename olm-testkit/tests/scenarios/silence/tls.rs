@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use futures::future::join_all;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::e2e::provider::local::Local;
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::wait;
 use rcgen::{CertificateParams, KeyPair};
 use rustls::pki_types::ServerName;
@@ -49,7 +49,8 @@ pub async fn over_tls(local: Arc<Local>, _: Arc<TestContext>) -> Result<()> {
     let code = local.take_operator(Operator::Olm)?.terminate()?;
     ensure!(code == 0, "olm-operator ended with {code}");
     let args = FLAGS.both.iter().map(|flag| (*flag).to_owned()).chain(flags).collect();
-    let special = Special { log: "olm-operator-tls".to_owned(), args, ..Special::default() };
+    let special =
+        StartOptions { log: "olm-operator-tls".to_owned(), args, ..StartOptions::default() };
     let address = local.start_operator(Operator::Olm, special).await?.address();
     let attacked = attack(&Port { address, connector }).await;
     attacked.and(local.replace_operator(Operator::Olm).await)

@@ -47,7 +47,7 @@ pub async fn conversion(provider: Arc<dyn Provider>) -> Result<()> {
     is_as_usual(alone, took)?;
     let beside = begun.elapsed();
     ensure!(beside < usual + SLOW, "it took {beside:?} beside silent conversion, {usual:?} before");
-    webhook.let_go();
+    webhook.release();
     let done = |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| status.phase == InstallPlanPhase::Complete)
     };

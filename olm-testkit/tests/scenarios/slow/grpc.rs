@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::task::{Context as Turn, Poll};
+use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -67,7 +67,7 @@ impl Proxy {
             tokio::time::sleep(self.delay).await;
         }
         let answer = async {
-            poll_fn(|turn| self.server.poll_ready(turn)).await?;
+            poll_fn(|context| self.server.poll_ready(context)).await?;
             self.server.call(request).await
         };
         answer.await.unwrap_or_else(|error: tonic::transport::Error| {
@@ -85,7 +85,7 @@ impl Service<http::Request<Body>> for Proxy {
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
-    fn poll_ready(&mut self, _: &mut Turn<'_>) -> Poll<Result<(), Infallible>> {
+    fn poll_ready(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 

@@ -34,7 +34,7 @@ impl DrippingRegistry {
                 let kept = all.keep();
                 tokio::spawn(async move {
                     // The client may leave at any time.
-                    let _ = drip(stream).await;
+                    let _ = send_slowly(stream).await;
                     drop(kept);
                 });
             }
@@ -49,7 +49,7 @@ impl Drop for DrippingRegistry {
     }
 }
 
-async fn drip(mut stream: TcpStream) -> std::io::Result<()> {
+async fn send_slowly(mut stream: TcpStream) -> std::io::Result<()> {
     let mut request = [0; 4_096];
     let _read = stream.read(&mut request).await?;
     stream.write_all(HEAD).await?;

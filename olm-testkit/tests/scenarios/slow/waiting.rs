@@ -12,13 +12,13 @@ use tokio::time::timeout;
 pub struct Waiting(Arc<watch::Sender<usize>>);
 
 /// One of them, until it is dropped: a client that left waits no more.
-pub struct Kept(Waiting);
+pub struct WaitingClient(Waiting);
 
 impl Waiting {
     /// One more is kept waiting.
-    pub fn keep(&self) -> Kept {
+    pub fn keep(&self) -> WaitingClient {
         self.0.send_modify(|kept| *kept += 1);
-        Kept(self.clone())
+        WaitingClient(self.clone())
     }
 
     /// How many are kept waiting now.
@@ -36,7 +36,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Kept {
+impl Drop for WaitingClient {
     fn drop(&mut self) {
         self.0.0.send_modify(|kept| *kept -= 1);
     }

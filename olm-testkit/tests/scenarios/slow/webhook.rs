@@ -59,7 +59,7 @@ impl SilentWebhook {
     }
 
     /// Passes on what was kept, and whatever comes.
-    pub fn let_go(&self) {
+    pub fn release(&self) {
         self.silent.send_replace(false);
     }
 }

@@ -9,7 +9,7 @@ use kube::Client;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use olm_testkit::builders::{self, csv};
 use olm_testkit::e2e::TestContext;
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorGroup};
 use serde_json::json;
@@ -21,7 +21,7 @@ const CSV: &str = "global.v1.0.0";
 /// Every namespace has a copy, new ones too, until copying is switched off.
 pub async fn everywhere(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("everywhere").await?;
-    fixture.start_operator(Operator::Olm, Special::default()).await?;
+    fixture.start_operator(Operator::Olm, StartOptions::default()).await?;
     let result = play(&fixture.client).await;
     fixture.check()?;
     result?;

@@ -75,14 +75,14 @@ async fn counted(started: &Arc<Local>) -> Result<()> {
     for name in SUBSCRIBED.iter().chain([&REQUIRED]) {
         ctx.succeeded(&format!("{name}.v1.0.0")).await?;
     }
-    let writes = audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
+    let writes = audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
     print(&writes);
     let again: Vec<String> =
         writes.iter().filter(|write| is_again(write)).map(ToString::to_string).collect();
     ensure!(again.is_empty(), "{} objects were written again:\n{}", again.len(), again.join("\n"));
     resolved_once(&started.log(Operator::Catalog)?)?;
     adopted(&ctx).await?;
-    let writes = audit.until_quiet(&[Operator::Olm.name()], QUIET, TIMEOUT).await?;
+    let writes = audit.until_idle(&[Operator::Olm.name()], QUIET, TIMEOUT).await?;
     for resource in ["customresourcedefinitions", "configmaps", "deployments"] {
         let mut patches = writes.iter().filter(|write| write.verb == "patch");
         ensure!(patches.any(|write| write.resource() == resource), "no patch of {resource}");

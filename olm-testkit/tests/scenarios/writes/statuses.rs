@@ -34,7 +34,7 @@ const CSV_STATUS: usize = 7;
 const OPERATOR_STATUS: usize = 3;
 
 /// A status of an original that lasted this long may show in its copies: half of what olm-operator
-/// waits for (`olm-operator/src/pace.rs`), as its watch may bring one status late and the next at once.
+/// waits for (`olm-operator/src/status_delay.rs`), as its watch may bring one status late and the next at once.
 const LASTS: SignedDuration = SignedDuration::from_millis(500);
 
 /// The phases that a ClusterServiceVersion goes through.
@@ -60,7 +60,7 @@ async fn play(started: &Arc<Local>) -> Result<()> {
     let ctx = TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "writes::all").await?;
     prepare(&ctx).await?;
     let mut audit = AuditLog::new(started.cluster().audit_log());
-    audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
+    audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
     let mut refused = AuditLog::from_now(started.cluster().audit_log())?;
     for package in PACKAGES {
         ctx.subscribe(package, "kitchen").await?;
@@ -68,7 +68,7 @@ async fn play(started: &Arc<Local>) -> Result<()> {
     for package in PACKAGES {
         ctx.succeeded(&name(package)).await?;
     }
-    let writes = audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
+    let writes = audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
     let (own, all) = (Operator::Olm.name(), writes.len());
     let writes: Vec<Write> = writes.into_iter().filter(|write| write.program == own).collect();
     println!("{all} writes, of {own} {}:{}", writes.len(), table(&writes));

@@ -13,11 +13,11 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 /// Where programs are looked for, in this order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct ProgramPaths {
     folders: Vec<(Origin, PathBuf)>,
 }
 
-impl Places {
+impl ProgramPaths {
     /// `KUBEBUILDER_ASSETS` and `PATH` of this process.
     pub(super) fn of_this_machine() -> Self {
         let assets = std::env::var_os("KUBEBUILDER_ASSETS").filter(|path| !path.is_empty());
@@ -104,7 +104,7 @@ mod tests {
         let same = dir.join("same");
         std::os::unix::fs::symlink(&first, &same).unwrap();
         let path = [first.clone(), same, "relative".into(), dir.join("missing"), second.clone()];
-        let places = Places::new(Some(assets.clone()), path.into_iter());
+        let places = ProgramPaths::new(Some(assets.clone()), path.into_iter());
         let parts = [Part::Etcd, Part::KubeApiserver, Part::Kwok, Part::Kubectl];
         let choice = choose(&parts, places.candidates(&parts));
         let used: Vec<_> = choice.used.iter().map(|found| found.program.clone()).collect();

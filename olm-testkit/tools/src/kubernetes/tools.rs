@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use super::choice::{Choice, choose};
 use super::module::{self, KUBERNETES};
 use super::part::Part;
-use super::probe::Places;
+use super::probe::ProgramPaths;
 use crate::cache::tools_dir;
 use crate::module::Module;
 use crate::patch::Patch;
@@ -94,7 +94,7 @@ pub fn kubectl(progress: &Progress) -> Result<PathBuf> {
 }
 
 fn on_this_machine(parts: &[Part]) -> Choice {
-    choose(parts, Places::of_this_machine().candidates(parts))
+    choose(parts, ProgramPaths::of_this_machine().candidates(parts))
 }
 
 /// What has to be built: none when the machine has everything.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::module::{Module, Source, Workshop};
+use crate::module::{Module, ModuleBuild, Source};
 use crate::patch::entries;
 use crate::progress::Progress;
 
@@ -81,7 +81,7 @@ fn module() -> Module {
 }
 
 /// Copies the definitions out of the module cache.
-fn keep_definitions(workshop: &Workshop<'_>, kept: &Path) -> Result<()> {
+fn keep_definitions(workshop: &ModuleBuild<'_>, kept: &Path) -> Result<()> {
     let mut command = workshop.command();
     let listed = command.args(["list", "-m", "-f", "{{.Dir}}", REQUIRES]).output();
     let listed = listed.context("cannot run go")?;

@@ -8,7 +8,7 @@ use olm_testkit::builders::CatalogDir;
 use olm_testkit::cluster::{ClusterBackend, current::CurrentCluster, local::LocalCluster};
 use olm_testkit::deploy;
 use olm_testkit::fixture::Fixture;
-use olm_testkit::operators::{Binaries, Operator, Special};
+use olm_testkit::operators::{Binaries, Operator, StartOptions};
 use olm_testkit::packages;
 use olm_testkit::progress::Progress;
 use tempfile::TempDir;
@@ -88,9 +88,11 @@ async fn start_operators(fixture: &Fixture<dyn ClusterBackend>, backend: Backend
     }
     packages::announce(&fixture.client).await?;
     let address = packages::address(&fixture.client).await?.to_string();
-    fixture.start_operator(Operator::Olm, Special::default()).await?;
+    fixture.start_operator(Operator::Olm, StartOptions::default()).await?;
     let args = vec!["--packages-address".to_owned(), address];
-    fixture.start_operator(Operator::Catalog, Special { args, ..Special::default() }).await?;
+    fixture
+        .start_operator(Operator::Catalog, StartOptions { args, ..StartOptions::default() })
+        .await?;
     packages::until_available(&fixture.client).await
 }
 

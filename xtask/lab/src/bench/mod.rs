@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 
 use crate::scale::table::Table;
@@ -160,7 +160,7 @@ fn on_a_cluster<T>(
     measure: impl AsyncFnOnce(&Fixture) -> Result<T>,
 ) -> Result<T> {
     with_programs(arguments, async |dir| {
-        let places = Places::of(dir, None);
+        let places = FixturePaths::of(dir, None);
         let fixture = Fixture::start("bench", &places, Progress::to_stderr()).await?;
         let measured = measure(&fixture).await;
         fixture.end().await?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::{Admin, Operator, Special};
+use olm_testkit::fixture::{Fixture, FixturePaths};
+use olm_testkit::operators::{Admin, Operator, StartOptions};
 use olm_testkit::peer::{OlmV0, start_olm_v0};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
@@ -50,7 +50,7 @@ impl Implementation {
         logs: Option<&Path>,
         flags: &[String],
     ) -> Result<Olm> {
-        let places = Places::of(binaries, logs);
+        let places = FixturePaths::of(binaries, logs);
         match self {
             Self::Ours => ours(&places, flags).await,
             Self::V0(v0) => v0_at_work(v0, &places, logs).await,
@@ -70,7 +70,7 @@ pub(super) struct Olm {
     beside: Option<BesideV0>,
 }
 
-async fn ours(places: &Places, flags: &[String]) -> Result<Olm> {
+async fn ours(places: &FixturePaths, flags: &[String]) -> Result<Olm> {
     let fixture = Fixture::start("bench-ours", places, Progress::to_stderr()).await?;
     let (operators, admins) = ours_at_work(&fixture, flags).await?;
     Ok(Olm { fixture, operators, admins, beside: None })
@@ -81,7 +81,7 @@ async fn ours_at_work(fixture: &Fixture, flags: &[String]) -> Result<(Vec<Runnin
     for operator in Operator::ALL {
         let of_catalogs = operator == Operator::Catalog;
         let args = if of_catalogs { flags.to_vec() } else { Vec::new() };
-        let special = Special { args, ..Special::default() };
+        let special = StartOptions { args, ..StartOptions::default() };
         let started = fixture.binaries.operator(operator, &fixture.kubeconfig, special);
         let (running, admin) = started.await?;
         admin.until_ready().await?;
@@ -91,7 +91,7 @@ async fn ours_at_work(fixture: &Fixture, flags: &[String]) -> Result<(Vec<Runnin
     Ok((operators, admins))
 }
 
-async fn v0_at_work(v0: &OlmV0, places: &Places, logs: Option<&Path>) -> Result<Olm> {
+async fn v0_at_work(v0: &OlmV0, places: &FixturePaths, logs: Option<&Path>) -> Result<Olm> {
     let fixture = Fixture::empty("bench-v0", places, Progress::to_stderr()).await?;
     let (operators, beside) = set_up_v0(v0, &fixture, logs).await?;
     Ok(Olm { fixture, operators, admins: Vec::new(), beside: Some(beside) })

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::fixture::Fixture;
-use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::{builders, packages, wait};
 use olm_types::api::CatalogSource;
@@ -102,7 +102,7 @@ pub(super) async fn started(
     catalogs: usize,
 ) -> Result<(Running, Value, f64)> {
     let args = vec!["--packages-address".to_owned(), address.to_owned()];
-    let special = Special { log: log.to_owned(), args, ..Special::default() };
+    let special = StartOptions { log: log.to_owned(), args, ..StartOptions::default() };
     let (binaries, kubeconfig) = (&fixture.binaries, &fixture.kubeconfig);
     let (mut running, admin) = binaries.operator(Operator::Catalog, kubeconfig, special).await?;
     admin.until_ready().await?;

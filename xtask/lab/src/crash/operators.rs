@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use futures::future::join_all;
-use olm_testkit::operators::{Admin, Binaries, Operator, Special};
+use olm_testkit::operators::{Admin, Binaries, Operator, StartOptions};
 use olm_testkit::process::{Running, tail};
 use olm_testkit::wait::TIMEOUT;
 use tokio::time::{sleep, timeout};
@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// A write of an operator, after which it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Point {
+pub(super) struct CrashPoint {
     pub operator: Operator,
     /// Counted from 1.
     pub number: usize,
@@ -38,7 +38,7 @@ pub(super) struct Starter {
 pub(super) struct Pair {
     starter: Starter,
     processes: Vec<Process>,
-    point: Option<Point>,
+    point: Option<CrashPoint>,
     /// What the crashed operator did before it ended.
     crashed: Option<Vec<Effect>>,
 }
@@ -51,7 +51,7 @@ struct Process {
 
 impl Starter {
     /// Starts both and waits until they are ready.
-    pub(super) async fn start(&self, point: Option<Point>) -> Result<Pair> {
+    pub(super) async fn start(&self, point: Option<CrashPoint>) -> Result<Pair> {
         let mut processes = Vec::new();
         for operator in Operator::ALL {
             let stop = point.filter(|point| point.operator == operator);
@@ -66,7 +66,7 @@ impl Starter {
     async fn start_one(
         &self,
         operator: Operator,
-        stop: Option<Point>,
+        stop: Option<CrashPoint>,
         log: &str,
     ) -> Result<Process> {
         let mut args = vec!["--log-format".to_owned(), "json".to_owned()];
@@ -74,7 +74,7 @@ impl Starter {
             args.extend(["--stop-after-writes".to_owned(), point.number.to_string()]);
         }
         let env = vec![("OLM_LOG".to_owned(), LOG_FILTER.to_owned())];
-        let special = Special { log: log.to_owned(), args, env, ..Special::default() };
+        let special = StartOptions { log: log.to_owned(), args, env, ..StartOptions::default() };
         let (running, admin) = self.binaries.operator(operator, &self.kubeconfig, special).await?;
         Ok(Process { operator, running, admin })
     }

@@ -6,8 +6,8 @@ use olm_testkit::dump::Difference;
 use olm_testkit::operators::Operator;
 
 use super::effects::Effect;
-use super::operators::Point;
-use super::run::Undisturbed;
+use super::operators::CrashPoint;
+use super::run::ReferenceRun;
 use super::scenario::Scenario;
 
 /// How a crash point went.
@@ -55,7 +55,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn of(undisturbed: &Undisturbed) -> Self {
+    pub(super) fn of(undisturbed: &ReferenceRun) -> Self {
         let agreed = undisturbed.effects.len() == undisturbed.audited.len();
         let quiet = undisturbed.again.is_empty();
         Self { unequal: usize::from(!agreed || !quiet), ..Self::default() }
@@ -83,7 +83,7 @@ pub(super) fn name(scenario: &dyn Scenario) {
 }
 
 /// Prints the run that others are compared with.
-pub(super) fn undisturbed(run: &Undisturbed) {
+pub(super) fn undisturbed(run: &ReferenceRun) {
     let by = |operator| run.effects.iter().filter(|(other, _)| *other == operator).count();
     println!(
         "  undisturbed: {} wrote {} times, {} {} times, {} together; the audit log has {} writes",
@@ -109,7 +109,7 @@ fn list(writes: &[Write]) {
 }
 
 /// Prints how a crash point went.
-pub(super) fn verdict(point: Point, verdict: &Verdict) {
+pub(super) fn verdict(point: CrashPoint, verdict: &Verdict) {
     let start = format!("  {:<16} {:>3}", point.operator, point.number);
     match verdict {
         Verdict::Converged { after } => println!("{start}  converged  after {after}"),

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::context::TestContext;
 use super::effects::{self, Effect};
-use super::operators::{Pair, Point};
+use super::operators::{CrashPoint, Pair};
 use super::scenario::Scenario;
 use super::setup::Setup;
 
@@ -31,7 +31,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const DONE: [&str; 2] = ["Created", "Present"];
 
 /// The undisturbed run.
-pub(super) struct Undisturbed {
+pub(super) struct ReferenceRun {
     /// What the cluster holds in the end, as far as it did not before.
     pub objects: Dump,
     /// What both operators did, by their own account.
@@ -56,10 +56,10 @@ pub(super) async fn undisturbed(
     scenario: &dyn Scenario,
     ctx: &TestContext,
     setup: &mut Setup,
-) -> Result<Undisturbed> {
+) -> Result<ReferenceRun> {
     let mut pair = set(scenario, ctx, setup, None).await?;
     supervised(&mut pair, scenario.steps(ctx)).await?;
-    let audited = setup.writes_until_quiet(LONG_QUIET).await?;
+    let audited = setup.writes_until_idle(LONG_QUIET).await?;
     let objects = objects(setup).await?;
     let mut all = Vec::new();
     for operator in Operator::ALL {
@@ -68,9 +68,9 @@ pub(super) async fn undisturbed(
     }
     pair.stop();
     let pair = setup.starter.start(None).await?;
-    let again = beyond_connections(setup.writes_until_quiet(LONG_QUIET).await?);
+    let again = beyond_connections(setup.writes_until_idle(LONG_QUIET).await?);
     pair.stop();
-    Ok(Undisturbed { objects, effects: all, audited, again })
+    Ok(ReferenceRun { objects, effects: all, audited, again })
 }
 
 /// Runs a scenario with a crash and compares the end with that of the undisturbed run.
@@ -78,7 +78,7 @@ pub(super) async fn crashed(
     scenario: &dyn Scenario,
     ctx: &TestContext,
     setup: &mut Setup,
-    point: Point,
+    point: CrashPoint,
     expected: &Dump,
 ) -> Result<Crashed> {
     let mut pair = set(scenario, ctx, setup, Some(point)).await?;
@@ -97,14 +97,14 @@ async fn set(
     scenario: &dyn Scenario,
     ctx: &TestContext,
     setup: &mut Setup,
-    point: Option<Point>,
+    point: Option<CrashPoint>,
 ) -> Result<Pair> {
     ctx.clear();
     setup.baseline.wipe(&setup.client).await?;
     if let Some(before) = scenario.before(ctx) {
         let mut pair = setup.starter.start(None).await?;
         supervised(&mut pair, before).await.context("before the steps")?;
-        setup.writes_until_quiet(QUIET).await?;
+        setup.writes_until_idle(QUIET).await?;
         pair.stop();
     }
     setup.skip_writes()?;
@@ -115,7 +115,7 @@ async fn set(
 async fn until_converged(setup: &mut Setup, expected: &Dump) -> Result<Vec<Difference>> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
-        setup.writes_until_quiet(QUIET).await?;
+        setup.writes_until_idle(QUIET).await?;
         let differences = diff(expected, &objects(setup).await?);
         if differences.is_empty() || Instant::now() > deadline {
             return Ok(differences);
@@ -128,7 +128,7 @@ async fn objects(setup: &Setup) -> Result<Dump> {
     let mut objects = setup.baseline.changes(&setup.client).await?;
     let csvs = objects.keys().filter(|key| key.kind == "ClusterServiceVersion");
     let csvs = csvs.map(|key| format!("{}/{}", key.namespace, key.name)).collect();
-    objects.iter_mut().for_each(|(key, object)| forget_the_way(key, object, &csvs));
+    objects.iter_mut().for_each(|(key, object)| forget_history(key, object, &csvs));
     Ok(objects)
 }
 
@@ -137,7 +137,7 @@ async fn objects(setup: &Setup) -> Result<Dump> {
 /// luck. A step of an InstallPlan finds what it was about to create when a crash came between
 /// the object and the plan's status: it is done either way. A CRD names the CSVs that it came
 /// with, and those that are gone until it is written for the next time.
-fn forget_the_way(key: &Key, object: &mut Value, csvs: &BTreeSet<String>) {
+fn forget_history(key: &Key, object: &mut Value, csvs: &BTreeSet<String>) {
     match key.kind.as_str() {
         "ClusterServiceVersion" => {
             let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
@@ -188,7 +188,7 @@ mod tests {
     use jiff::Timestamp;
     use serde_json::json;
 
-    use super::{Key, Write, beyond_connections, forget_the_way};
+    use super::{Key, Write, beyond_connections, forget_history};
 
     fn write(object: &str) -> Write {
         Write {
@@ -245,7 +245,7 @@ mod tests {
         #[case] expected: serde_json::Value,
     ) {
         let key = Key { kind: kind.to_owned(), namespace: String::new(), name: String::new() };
-        forget_the_way(&key, &mut object, &["n/here".to_owned()].into());
+        forget_history(&key, &mut object, &["n/here".to_owned()].into());
         assert_eq!(object, expected);
     }
 }

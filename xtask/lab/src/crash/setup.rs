@@ -10,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::audit::{AuditLog, Write};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::operators::Operator;
 use olm_testkit::progress::Progress;
 use olm_testkit::{builders, wait};
@@ -35,7 +35,7 @@ pub(super) struct Setup {
 pub(super) async fn start(count: usize, binaries: &Path, logs: &Path) -> Result<Vec<Setup>> {
     let stages = (1..=count).map(|number| async move {
         let logs = logs.join(format!("cluster-{number}"));
-        Setup::set(number, &Places::of(binaries, Some(&logs))).await
+        Setup::set(number, &FixturePaths::of(binaries, Some(&logs))).await
     });
     try_join_all(stages).await
 }
@@ -49,7 +49,7 @@ pub(super) async fn stop(stages: Vec<Setup>) -> Result<()> {
 }
 
 impl Setup {
-    async fn set(number: usize, places: &Places) -> Result<Self> {
+    async fn set(number: usize, places: &FixturePaths) -> Result<Self> {
         let purpose = format!("crash-{number}");
         let fixture = Fixture::start(&purpose, places, Progress::to_stderr()).await?;
         let client = fixture.client.clone();
@@ -65,7 +65,7 @@ impl Setup {
         let mut audit = fixture.audit();
         // What operators write once in an empty cluster belongs to no scenario.
         let pair = starter.start(None).await?;
-        audit.until_quiet(&Operator::NAMES, Duration::from_secs(3), TIMEOUT).await?;
+        audit.until_idle(&Operator::NAMES, Duration::from_secs(3), TIMEOUT).await?;
         pair.stop();
         let baseline = Baseline::record(&client).await?;
         Ok(Self { client, starter, baseline, fixture, audit })
@@ -77,8 +77,8 @@ impl Setup {
     }
 
     /// The operators' writes since the last look, once there were none for `quiet`.
-    pub(super) async fn writes_until_quiet(&mut self, quiet: Duration) -> Result<Vec<Write>> {
-        self.audit.until_quiet(&Operator::NAMES, quiet, TIMEOUT).await
+    pub(super) async fn writes_until_idle(&mut self, quiet: Duration) -> Result<Vec<Write>> {
+        self.audit.until_idle(&Operator::NAMES, quiet, TIMEOUT).await
     }
 }
 

@@ -11,9 +11,9 @@ use olm_testkit::operators::Operator;
 use olm_testkit::process::Running;
 
 use super::context::TestContext;
-use super::operators::Point;
+use super::operators::CrashPoint;
 use super::report::{self, Tally, Verdict};
-use super::run::{self, Undisturbed};
+use super::run::{self, ReferenceRun};
 use super::scenario::Scenario;
 use super::setup::Setup;
 
@@ -60,7 +60,7 @@ async fn undisturbed(
     scenario: &dyn Scenario,
     stages: &mut [Setup],
     catalogs: &Catalogs,
-) -> Result<Undisturbed> {
+) -> Result<ReferenceRun> {
     let runs = stages.iter_mut().map(|setup| {
         let ctx = catalogs.ctx(setup);
         async move {
@@ -88,8 +88,8 @@ async fn work(
     scenario: &dyn Scenario,
     ctx: TestContext,
     setup: &mut Setup,
-    todo: &Mutex<VecDeque<Point>>,
-    undisturbed: &Undisturbed,
+    todo: &Mutex<VecDeque<CrashPoint>>,
+    undisturbed: &ReferenceRun,
 ) -> Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     while let Some(point) = next(todo) {
@@ -101,7 +101,7 @@ async fn work(
     Ok(verdicts)
 }
 
-fn next(todo: &Mutex<VecDeque<Point>>) -> Option<Point> {
+fn next(todo: &Mutex<VecDeque<CrashPoint>>) -> Option<CrashPoint> {
     todo.lock().ok()?.pop_front()
 }
 
@@ -109,8 +109,8 @@ async fn judge(
     scenario: &dyn Scenario,
     ctx: &TestContext,
     setup: &mut Setup,
-    point: Point,
-    undisturbed: &Undisturbed,
+    point: CrashPoint,
+    undisturbed: &ReferenceRun,
 ) -> Result<Verdict> {
     for _ in 0..ATTEMPTS {
         let crashed = run::crashed(scenario, ctx, setup, point, &undisturbed.objects).await?;
@@ -125,11 +125,11 @@ async fn judge(
 }
 
 /// Every write of every operator.
-fn points(undisturbed: &Undisturbed) -> Vec<Point> {
+fn points(undisturbed: &ReferenceRun) -> Vec<CrashPoint> {
     let count = |operator: Operator| {
         undisturbed.effects.iter().filter(|(other, _)| *other == operator).count()
     };
-    let of = |operator| (1..=count(operator)).map(move |number| Point { operator, number });
+    let of = |operator| (1..=count(operator)).map(move |number| CrashPoint { operator, number });
     Operator::ALL.into_iter().flat_map(of).collect()
 }
 

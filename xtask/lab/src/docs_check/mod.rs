@@ -68,7 +68,7 @@ async fn play_all(pages: &[Page], binaries: &std::path::Path) -> Result<Vec<Outc
         }
         let setup = Setup::set(binaries, page.starts_empty()).await?;
         let played = play::page(page, &setup).await;
-        setup.strike().await?;
+        setup.tear_down().await?;
         outcomes.extend(played?);
     }
     outcomes.iter().for_each(report::print);

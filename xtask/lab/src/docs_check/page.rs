@@ -24,12 +24,12 @@ pub(super) struct Page {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub line: usize,
-    pub what: What,
+    pub what: BlockKind,
 }
 
 /// What a block is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum BlockKind {
     /// A file that later commands name.
     File { name: String, text: String },
     /// Commands, one after the other.
@@ -48,7 +48,7 @@ pub(super) struct Command {
 impl Page {
     /// Whether something runs.
     pub(super) fn has_commands(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block.what, What::Commands(_)))
+        self.blocks.iter().any(|block| matches!(block.what, BlockKind::Commands(_)))
     }
 
     /// Whether the page begins with a cluster that has no OLM.
@@ -65,7 +65,7 @@ impl Page {
 impl Block {
     /// The outcomes of commands that are not run.
     pub(super) fn left_out(&self, page: &str) -> Vec<Outcome> {
-        let What::NotRun { reason, commands } = &self.what else { return Vec::new() };
+        let BlockKind::NotRun { reason, commands } = &self.what else { return Vec::new() };
         let place = format!("{page}:{}", self.line);
         let outcome = |command: &Command| Outcome::NotRun {
             place: place.clone(),
@@ -114,17 +114,17 @@ pub(super) fn read(name: &str, text: &str) -> Result<Page> {
 }
 
 /// What a block is that comes after a comment; nothing when it is only to be read.
-fn block(language: &str, lines: &[&str], comment: Option<&str>) -> Result<Option<What>> {
+fn block(language: &str, lines: &[&str], comment: Option<&str>) -> Result<Option<BlockKind>> {
     let file = comment.and_then(|comment| comment.strip_prefix("file: "));
     let reason = comment.and_then(|comment| comment.strip_prefix("not run: "));
     Ok(match (language, file, reason) {
-        ("console", None, None) => Some(What::Commands(commands(lines)?)),
+        ("console", None, None) => Some(BlockKind::Commands(commands(lines)?)),
         ("console", None, Some(reason)) => {
-            Some(What::NotRun { reason: reason.to_owned(), commands: commands(lines)? })
+            Some(BlockKind::NotRun { reason: reason.to_owned(), commands: commands(lines)? })
         }
         (_, Some(name), None) if language != "console" => {
             let text = lines.iter().map(|line| format!("{line}\n")).collect();
-            Some(What::File { name: name.to_owned(), text })
+            Some(BlockKind::File { name: name.to_owned(), text })
         }
         ("" | "sh" | "bash" | "shell", None, None) => {
             bail!("a block of language {language:?}: commands are in blocks of language console")
@@ -171,11 +171,14 @@ mod tests {
             Command { text: "kubectl get pods".to_owned(), prints: vec!["NAME …".to_owned()] };
         let plain = |text: &str| Command { text: text.to_owned(), prints: Vec::new() };
         let expected = [
-            What::File { name: "a.yaml".to_owned(), text: "a: 1\n".to_owned() },
-            What::Commands(vec![get, plain("true")]),
-            What::NotRun { reason: "needs a node".to_owned(), commands: vec![plain("reboot")] },
+            BlockKind::File { name: "a.yaml".to_owned(), text: "a: 1\n".to_owned() },
+            BlockKind::Commands(vec![get, plain("true")]),
+            BlockKind::NotRun {
+                reason: "needs a node".to_owned(),
+                commands: vec![plain("reboot")],
+            },
         ];
-        let found: Vec<What> = page.blocks.into_iter().map(|block| block.what).collect();
+        let found: Vec<BlockKind> = page.blocks.into_iter().map(|block| block.what).collect();
         assert_eq!(found, expected);
     }
 

@@ -6,8 +6,8 @@ const ANYTHING: &str = "…";
 /// Whether the output has these lines. White space counts as one space: columns move with their
 /// content.
 pub(super) fn matches(shown: &[String], output: &str) -> bool {
-    let shown: Vec<String> = shown.iter().map(|line| squeeze(line)).collect();
-    let output: Vec<String> = output.lines().map(squeeze).collect();
+    let shown: Vec<String> = shown.iter().map(|line| collapse_spaces(line)).collect();
+    let output: Vec<String> = output.lines().map(collapse_spaces).collect();
     lines_match(&shown, &output)
 }
 
@@ -33,7 +33,7 @@ fn line_matches(shown: &str, line: &str) -> bool {
     }
 }
 
-fn squeeze(line: &str) -> String {
+fn collapse_spaces(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

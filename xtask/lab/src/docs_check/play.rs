@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use tokio::time::sleep;
 
-use super::page::{Command, Page, What};
+use super::page::{BlockKind, Command, Page};
 use super::pattern::matches;
 use super::report::Outcome;
 use super::setup::Setup;
@@ -24,12 +24,12 @@ pub(super) async fn page(page: &Page, setup: &Setup) -> Result<Vec<Outcome>> {
     let mut outcomes = Vec::new();
     for block in &page.blocks {
         match &block.what {
-            What::File { name, text } => {
+            BlockKind::File { name, text } => {
                 std::fs::write(setup.folder().join(name), text)
                     .with_context(|| format!("cannot write {name}"))?;
             }
-            What::NotRun { .. } => outcomes.extend(block.left_out(&page.name)),
-            What::Commands(commands) => {
+            BlockKind::NotRun { .. } => outcomes.extend(block.left_out(&page.name)),
+            BlockKind::Commands(commands) => {
                 for command in commands {
                     let place = format!("{}:{}", page.name, block.line);
                     let outcome = play(command, setup, place).await?;

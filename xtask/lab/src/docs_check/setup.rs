@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result};
 use olm_testkit::cluster::tools::kubectl;
 use olm_testkit::e2e::provider::local::Local;
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::process::{Launch, Lifetime, Running};
 use olm_testkit::progress::Progress;
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ impl Setup {
     /// Starts the cluster.
     pub(super) async fn set(binaries: &Path, is_empty: bool) -> Result<Self> {
         let silent = Progress::new(|_| {});
-        let places = Places::of(binaries, None);
+        let places = FixturePaths::of(binaries, None);
         let cluster = if is_empty {
             Played::Empty(Fixture::empty("docs", &places, silent).await?)
         } else {
@@ -61,7 +61,7 @@ impl Setup {
         };
         let kubeconfig = cluster.fixture().kubeconfig.clone();
         let folder = tempfile::tempdir().context("cannot create a directory")?;
-        furnish(folder.path(), binaries)?;
+        prepare_folder(folder.path(), binaries)?;
         Ok(Self { cluster, folder, kubeconfig, beside: Mutex::default() })
     }
 
@@ -115,13 +115,13 @@ impl Setup {
     }
 
     /// Ends the cluster.
-    pub(super) async fn strike(self) -> Result<()> {
+    pub(super) async fn tear_down(self) -> Result<()> {
         self.cluster.fixture().end().await
     }
 }
 
 /// Puts names for everything that commands use into the folder.
-fn furnish(folder: &Path, binaries: &Path) -> Result<()> {
+fn prepare_folder(folder: &Path, binaries: &Path) -> Result<()> {
     let link = |from: &Path, to: &Path| {
         symlink(from, to).with_context(|| format!("cannot make {}", to.display()))
     };

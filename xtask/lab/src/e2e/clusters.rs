@@ -12,7 +12,7 @@ use olm_testkit::e2e::figures::Figure;
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::e2e::provider::v0::V0;
 use olm_testkit::e2e::{Need, Provider, Scenario};
-use olm_testkit::fixture::Places;
+use olm_testkit::fixture::FixturePaths;
 use olm_testkit::peer::OlmV0;
 use olm_testkit::progress::Progress;
 
@@ -28,11 +28,11 @@ pub(super) struct Running {
     pub provider: Arc<dyn Provider>,
     /// What was measured while it started.
     start: Vec<Figure>,
-    cluster: Began,
+    cluster: RunningCluster,
 }
 
 /// What has to end.
-enum Began {
+enum RunningCluster {
     Local(Arc<Local>),
     V0(Arc<V0>),
     Backend(Box<dyn ClusterBackend>),
@@ -88,10 +88,10 @@ impl Running {
     /// Ends what was started.
     pub(super) async fn end(self) -> Result<()> {
         match self.cluster {
-            Began::Local(local) => local.end().await,
-            Began::V0(v0) => v0.end().await,
-            Began::Backend(cluster) => cluster.down().await,
-            Began::Nothing => Ok(()),
+            RunningCluster::Local(local) => local.end().await,
+            RunningCluster::V0(v0) => v0.end().await,
+            RunningCluster::Backend(cluster) => cluster.down().await,
+            RunningCluster::Nothing => Ok(()),
         }
     }
 }
@@ -103,10 +103,10 @@ async fn local(arguments: &Arguments, report: &Path) -> Result<Running> {
         Some(dir) => dir.clone(),
         None => programs(false)?,
     };
-    let places = Places::of(&binaries, Some(&report.join("logs")));
+    let places = FixturePaths::of(&binaries, Some(&report.join("logs")));
     let local = Arc::new(Local::start("e2e", &places, Progress::to_stderr()).await?);
     let provider = Arc::clone(&local) as Arc<dyn Provider>;
-    Ok(Running { provider, start: Vec::new(), cluster: Began::Local(local) })
+    Ok(Running { provider, start: Vec::new(), cluster: RunningCluster::Local(local) })
 }
 
 /// The operators of v0 are built from their Go module when they are missing.
@@ -116,10 +116,10 @@ async fn v0(arguments: &Arguments, report: &Path) -> Result<Running> {
         Some(dir) => dir.clone(),
         None => programs(false)?,
     };
-    let places = Places::of(&binaries, Some(&report.join("logs")));
+    let places = FixturePaths::of(&binaries, Some(&report.join("logs")));
     let v0 = Arc::new(V0::start(&operators, &places, Progress::to_stderr()).await?);
     let provider = Arc::clone(&v0) as Arc<dyn Provider>;
-    Ok(Running { provider, start: Vec::new(), cluster: Began::V0(v0) })
+    Ok(Running { provider, start: Vec::new(), cluster: RunningCluster::V0(v0) })
 }
 
 async fn real(arguments: &Arguments) -> Result<Running> {
@@ -152,7 +152,11 @@ async fn current(arguments: &Arguments) -> Result<Running> {
     cluster.up().await?;
     let provider =
         pods::find(&cluster, &arguments.olm_namespace, || images::named(arguments)).await?;
-    Ok(Running { provider: Arc::new(provider), start: Vec::new(), cluster: Began::Nothing })
+    Ok(Running {
+        provider: Arc::new(provider),
+        start: Vec::new(),
+        cluster: RunningCluster::Nothing,
+    })
 }
 
 /// A cluster in which OLM does not start is of no use.
@@ -161,9 +165,11 @@ async fn or_end(
     cluster: Box<dyn ClusterBackend>,
 ) -> Result<Running> {
     match prepared {
-        Ok(pods::Deployed { provider, start }) => {
-            Ok(Running { provider: Arc::new(provider), start, cluster: Began::Backend(cluster) })
-        }
+        Ok(pods::Deployed { provider, start }) => Ok(Running {
+            provider: Arc::new(provider),
+            start,
+            cluster: RunningCluster::Backend(cluster),
+        }),
         Err(error) => {
             if let Err(left) = cluster.down().await {
                 eprintln!("the cluster did not end: {left:#}");

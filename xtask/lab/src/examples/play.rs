@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use kube::api::{Api, Patch, PatchParams};
 use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
-use olm_testkit::fixture::{self, Fixture, Places};
+use olm_testkit::fixture::{self, Fixture, FixturePaths};
 use olm_testkit::operators::Operator;
 use olm_testkit::progress::Progress;
 use olm_testkit::wait;
@@ -25,7 +25,7 @@ pub(super) async fn house(program: &Path, registries: &Path) -> Result<()> {
     disguise(program, folder.path())?;
     symlink(registries.join(REGISTRY), folder.path().join(REGISTRY))
         .context("cannot name the registry")?;
-    let (places, silent) = (Places::of(folder.path(), None), Progress::new(|_| {}));
+    let (places, silent) = (FixturePaths::of(folder.path(), None), Progress::new(|_| {}));
     let fixture = Fixture::start("examples", &places, silent).await?;
     fixture.start_operators().await?;
     let played = story(&fixture).await;

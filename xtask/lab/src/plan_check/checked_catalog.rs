@@ -10,7 +10,7 @@ use kube::api::{Api, DeleteParams, PostParams};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::builders::{self, CatalogDir};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
@@ -21,8 +21,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::compare::{differences, is_to_be_collected};
+use super::observed_writes::{ObservedWrites, is_passing};
 use super::program::Program;
-use super::seen::{Seen, is_passing};
 use super::{CATALOG, content, images, ours, program, rights};
 
 /// Without a write for so long, OLM is at rest, beside other stages of a run of all tests, too.
@@ -88,7 +88,7 @@ pub(super) struct CheckedCatalog {
 impl CheckedCatalog {
     /// With OLM of this project.
     pub(super) async fn of_ours(
-        places: &Places,
+        places: &FixturePaths,
         catalog: &Path,
         progress: Progress,
     ) -> Result<Self> {
@@ -97,7 +97,11 @@ impl CheckedCatalog {
     }
 
     /// With OLM v0.
-    pub(super) async fn of_v0(places: &Places, catalog: &Path, progress: Progress) -> Result<Self> {
+    pub(super) async fn of_v0(
+        places: &FixturePaths,
+        catalog: &Path,
+        progress: Progress,
+    ) -> Result<Self> {
         let fixture = Fixture::empty("plan-check", places, progress.clone()).await?;
         let v0 = OlmV0::ensure(&progress)?;
         let v0 = set_up_v0(&v0, &fixture, places.logs.as_deref()).await?;
@@ -109,7 +113,7 @@ impl CheckedCatalog {
     fn of(
         fixture: Fixture,
         v0: Option<(Vec<Running>, BesideV0)>,
-        places: &Places,
+        places: &FixturePaths,
         catalog: &Path,
     ) -> Result<Self> {
         let key = CatalogKey::new(OLM_NAMESPACE, CATALOG);
@@ -191,7 +195,7 @@ impl CheckedCatalog {
     /// Shows, does and compares.
     async fn step(&self, home: &str, words: &[&str]) -> Result<Line> {
         let mut audit = self.fixture.audit();
-        self.at_rest(&mut audit).await?;
+        self.until_idle(&mut audit).await?;
         let plan = self.program.plan(home, words).await?;
         let what = format!("{home} {}", words[..2].join(" "));
         let line = |verdict: Verdict| Line { what: described(&what, &plan), verdict };
@@ -226,8 +230,8 @@ impl CheckedCatalog {
         let deadline = Instant::now() + TIMEOUT;
         let mut writes = Vec::new();
         loop {
-            writes.extend(self.at_rest(audit).await?);
-            let found = differences(plan, &Seen::of(&writes, home));
+            writes.extend(self.until_idle(audit).await?);
+            let found = differences(plan, &ObservedWrites::of(&writes, home));
             if Instant::now() > deadline || !found.iter().any(|line| is_to_be_collected(line)) {
                 return Ok(found);
             }
@@ -235,7 +239,7 @@ impl CheckedCatalog {
     }
 
     /// Waits until nothing is written; what was written meanwhile.
-    async fn at_rest(&self, audit: &mut AuditLog) -> Result<Vec<Write>> {
+    async fn until_idle(&self, audit: &mut AuditLog) -> Result<Vec<Write>> {
         let deadline = Instant::now() + TIMEOUT;
         let (mut all, mut since) = (Vec::new(), Instant::now());
         while since.elapsed() < self.quiet {

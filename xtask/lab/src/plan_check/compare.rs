@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::seen::Seen;
+use super::observed_writes::ObservedWrites;
 
 /// What stands for the part of a name that an API server makes up.
 const MADE_UP: char = '*';
 
 /// Lines for what differs; none when all is as shown.
-pub(super) fn differences(plan: &Value, seen: &Seen) -> Vec<String> {
+pub(super) fn differences(plan: &Value, seen: &ObservedWrites) -> Vec<String> {
     let shown = |actions: &[&str]| -> BTreeSet<String> {
         let changes = plan["changes"].as_array().into_iter().flatten();
         let fitting = changes
@@ -106,7 +106,7 @@ mod tests {
         let plan = json!({"changes": [change("Create", "Service", "a"), change("Create", "Role", "r"),
             change("Change", "Service", "b")], "copies": [{"action": "Create", "csv": "c", "namespaces": 2}]});
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        let seen = Seen {
+        let seen = ObservedWrites {
             created: set(&["services ns/a", "secrets ns/s"]),
             changed: set(&["services ns/b"]),
             deleted: set(&[]),
@@ -120,7 +120,7 @@ mod tests {
                 "copies: Create of 2 was shown, 1 was done",
             ]
         );
-        let none = Seen::default();
+        let none = ObservedWrites::default();
         let gone =
             json!({"changes": [change("Delete", "Service", "a"), change("Create", "Role", "r")]});
         let lines = differences(&gone, &none);

@@ -9,16 +9,16 @@ mod checked_catalog;
 mod compare;
 mod content;
 mod images;
+mod observed_writes;
 mod program;
 mod rights;
-mod seen;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use olm_testkit::builders::CatalogDir;
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::progress::Progress;
 use xtask::build::programs;
@@ -92,7 +92,7 @@ fn is_catalog_of_files(path: &Path) -> bool {
 
 async fn play(arguments: &Arguments, binaries: &Path, catalogs: &[PathBuf]) -> Result<Vec<Line>> {
     let progress = Progress::to_stderr();
-    let places = Places::of(binaries, arguments.logs.as_deref());
+    let places = FixturePaths::of(binaries, arguments.logs.as_deref());
     let mut lines = Vec::new();
     for (number, catalog) in (1..).zip(catalogs) {
         progress.step(format!("catalog {number} of {}: {}", catalogs.len(), catalog.display()));
@@ -122,12 +122,12 @@ fn report(lines: &[Line]) -> Result<()> {
 const CATALOG: &str = "checked";
 
 /// A cluster with the catalog and OLM of this project.
-async fn ours(places: &Places, catalog: &Path, progress: Progress) -> Result<Fixture> {
+async fn ours(places: &FixturePaths, catalog: &Path, progress: Progress) -> Result<Fixture> {
     let fixture = Fixture::start("plan-check", places, progress).await?;
     fixture.start_operators().await?;
     let address = fixture.serve(CATALOG, CatalogDir::existing(catalog.to_owned()))?;
     fixture.add_catalog(CATALOG, &address).await?;
-    fixture.until_quiet().await?;
+    fixture.until_idle().await?;
     Ok(fixture)
 }
 

@@ -20,7 +20,7 @@ use olm_types::api::CatalogSource;
 use tokio::time::{Instant, sleep};
 
 use super::measures::{self, REST, time_limit};
-use super::namespaces::{Home, Namespaces};
+use super::namespaces::{LoadNamespace, Namespaces};
 use super::setup::Setup;
 use super::table::Table;
 
@@ -76,7 +76,7 @@ async fn with_namespaces(
     let took = format!("{:.1} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} catalogs created and READY", arguments.catalogs), took);
     let public = publish(&arguments.public, setup, &mut table).await?;
-    requests.until_quiet(time_limit(SHARE, arguments.catalogs)).await?;
+    requests.until_idle(time_limit(SHARE, arguments.catalogs)).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     sleep(REST).await;
     measures::memory("at rest", (Operator::Catalog, None), setup, &mut table).await?;
@@ -119,7 +119,7 @@ async fn withdraw(client: &Client, public: &[Public]) -> Result<()> {
 }
 
 /// Creates so many and waits until all of them are connected.
-async fn connect(home: &Home, catalogs: usize, address: &str) -> Result<()> {
+async fn connect(home: &LoadNamespace, catalogs: usize, address: &str) -> Result<()> {
     let names: Vec<String> = (0..catalogs).map(|number| format!("shared-{number}")).collect();
     let created = names.iter().map(|name| async move {
         home.create(&builders::catalog_source(&home.name, name, address)).await

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
-use super::arrivals::Arrivals;
+use super::csv_counter::CsvCounter;
 use super::measures::time_limit;
 use super::namespaces::Namespaces;
 use super::published::{Catalog, Published};
@@ -143,12 +143,12 @@ async fn install(arguments: &Arguments, namespaces: &Namespaces, catalog: &Catal
     let group = |name: &str| builders::operator_group(name, "group", &[name]);
     namespaces.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
     let named = watcher::Config::default().fields(&format!("metadata.name={CSV}"));
-    let mut arrivals = Arrivals::watch(namespaces, named);
+    let mut counter = CsvCounter::watch(namespaces, named);
     namespaces
         .each(|home| async move { home.create(&catalog.subscription(&home.name)).await })
         .await?;
     let time_limit = time_limit(SHARE, arguments.namespaces);
-    arrivals.until(arguments.namespaces, time_limit).await?;
+    counter.until(arguments.namespaces, time_limit).await?;
     Ok(())
 }
 

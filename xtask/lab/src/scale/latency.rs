@@ -126,7 +126,7 @@ mod tests {
         a_seconds_sum{name=\"csv\"} 7\n\
         b_seconds_bucket{name=\"csv\",le=\"0.1\"} 9\n";
 
-    fn nearly(found: Option<f64>, expected: f64) {
+    fn assert_near(found: Option<f64>, expected: f64) {
         assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
     }
 
@@ -134,8 +134,8 @@ mod tests {
     fn quantiles_are_read_from_buckets() {
         let found = histograms(TEXT, ("a_seconds", "name"));
         assert_eq!(found.keys().collect::<Vec<_>>(), ["csv", "other"]);
-        nearly(quantile(0.5, &found["csv"]), 0.1);
-        nearly(quantile(0.99, &found["csv"]), 0.982);
+        assert_near(quantile(0.5, &found["csv"]), 0.1);
+        assert_near(quantile(0.99, &found["csv"]), 0.982);
         assert_eq!(quantile(0.5, &found["other"]), None);
     }
 
@@ -144,12 +144,12 @@ mod tests {
         let found = histograms(TEXT, ("a_seconds", "name"));
         let since = difference(&found["csv"], &[(0.1, 50.0), (1.0, 60.0), (f64::INFINITY, 60.0)]);
         assert!((count(&since) - 40.0).abs() < 1e-9);
-        nearly(quantile(0.5, &since), 0.55);
+        assert_near(quantile(0.5, &since), 0.55);
     }
 
     #[test]
     fn what_is_above_all_bounds_is_at_the_last_one() {
-        nearly(quantile(0.5, &[(1.0, 0.0), (f64::INFINITY, 3.0)]), 1.0);
+        assert_near(quantile(0.5, &[(1.0, 0.0), (f64::INFINITY, 3.0)]), 1.0);
     }
 
     #[test]

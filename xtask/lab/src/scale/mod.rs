@@ -16,10 +16,10 @@
 //! somewhere else. Their memory is then read from their metrics (`--metrics`), and what only the
 //! audit log or a restart of a process can measure is said to be not measured.
 
-mod arrivals;
 mod catalogs;
 mod copies;
 mod crds;
+mod csv_counter;
 mod csvs;
 mod doctor;
 mod installs;
@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let measured = arguments.subject.measure(&mut setup).await;
         // A dead operator explains a failure better than what was waited for.
         let measured = setup.check().and(measured);
-        setup.strike().await.and(measured)
+        setup.tear_down().await.and(measured)
     })?;
     print!("{table}");
     match table.is_within_limits() {

@@ -48,8 +48,8 @@ impl Namespaces {
     }
 
     /// One of them.
-    pub(super) fn home(&self, name: &str) -> Home {
-        Home { client: self.client(), name: name.to_owned() }
+    pub(super) fn home(&self, name: &str) -> LoadNamespace {
+        LoadNamespace { client: self.client(), name: name.to_owned() }
     }
 
     /// A client for the cluster.
@@ -60,7 +60,7 @@ impl Namespaces {
     /// Creates every namespace and fills it.
     pub(super) async fn fill<F, Filled>(&self, fill: F) -> Result<()>
     where
-        F: Fn(Home) -> Filled,
+        F: Fn(LoadNamespace) -> Filled,
         Filled: Future<Output = Result<()>>,
     {
         self.each(|home| async {
@@ -96,7 +96,7 @@ impl Namespaces {
     /// Does something in every namespace, in several at the same time.
     pub(super) async fn each<F, Done>(&self, act: F) -> Result<()>
     where
-        F: Fn(Home) -> Done,
+        F: Fn(LoadNamespace) -> Done,
         Done: Future<Output = Result<()>>,
     {
         let homes = self.names.iter().map(|name| self.home(name));
@@ -121,12 +121,12 @@ impl Namespaces {
 
 /// One of the namespaces.
 #[derive(Clone)]
-pub(super) struct Home {
+pub(super) struct LoadNamespace {
     pub client: Client,
     pub name: String,
 }
 
-impl Home {
+impl LoadNamespace {
     /// Creates an object in it.
     pub(super) async fn create<K>(&self, object: &K) -> Result<()>
     where

@@ -66,15 +66,15 @@ impl Requests {
         }
     }
 
-    /// Waits as [`Self::until_quiet`] does; how often who wrote what, where it is known.
+    /// Waits as [`Self::until_idle`] does; how often who wrote what, where it is known.
     pub(super) async fn by_kind(
         &mut self,
         time_limit: Duration,
     ) -> Result<(f64, Option<BTreeMap<String, usize>>)> {
         let Self::Audit { log, programs } = self else {
-            return Ok((self.until_quiet(time_limit).await?, None));
+            return Ok((self.until_idle(time_limit).await?, None));
         };
-        let writes = log.until_quiet(programs, QUIET, time_limit).await?;
+        let writes = log.until_idle(programs, QUIET, time_limit).await?;
         Ok((f64::from(u32::try_from(writes.len())?), Some(audit::tally(&writes))))
     }
 
@@ -88,9 +88,9 @@ impl Requests {
 
     /// Waits until nothing is written any more; how many writes there were since the last call of
     /// this or [`Self::writes`].
-    pub(super) async fn until_quiet(&mut self, time_limit: Duration) -> Result<f64> {
+    pub(super) async fn until_idle(&mut self, time_limit: Duration) -> Result<f64> {
         if let Self::Audit { log, programs } = self {
-            let writes = log.until_quiet(programs, QUIET, time_limit).await?;
+            let writes = log.until_idle(programs, QUIET, time_limit).await?;
             return Ok(f64::from(u32::try_from(writes.len())?));
         }
         let started = tokio::time::Instant::now();

@@ -11,8 +11,8 @@ use kube::Client;
 use olm_testkit::builders::CatalogDir;
 use olm_testkit::cluster::current::CurrentCluster;
 use olm_testkit::cluster::{self, ClusterBackend};
-use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::{Admin, Binaries, Operator, Special};
+use olm_testkit::fixture::{Fixture, FixturePaths};
+use olm_testkit::operators::{Admin, Binaries, Operator, StartOptions};
 use olm_testkit::packages;
 use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
@@ -46,11 +46,11 @@ impl FromStr for Endpoint {
 pub(super) struct Setup {
     pub client: Client,
     operators: BTreeMap<Operator, Admin>,
-    own: Option<Own>,
+    own: Option<OwnCluster>,
 }
 
 /// A cluster that is ours.
-struct Own {
+struct OwnCluster {
     fixture: Fixture,
     /// How often operators were started; logs are named after it.
     starts: usize,
@@ -71,10 +71,10 @@ impl Setup {
             Some(dir) => dir.clone(),
             None => programs(true)?,
         };
-        let places = Places::of(&dir, arguments.logs.as_deref());
+        let places = FixturePaths::of(&dir, arguments.logs.as_deref());
         let fixture = Fixture::start("scale", &places, Progress::to_stderr()).await?;
         let client = fixture.client.clone();
-        let own = Own { fixture, starts: 0 };
+        let own = OwnCluster { fixture, starts: 0 };
         let mut setup = Self { client, operators: BTreeMap::new(), own: Some(own) };
         for operator in operators {
             setup.start(*operator).await?;
@@ -171,7 +171,7 @@ impl Setup {
         own.fixture.take_operator(Operator::Catalog)?.stop();
         let args = vec!["--packages-address".to_owned(), address];
         let log = format!("{}-packages", Operator::Catalog);
-        let special = Special { log, args, ..Special::default() };
+        let special = StartOptions { log, args, ..StartOptions::default() };
         let admin = own.fixture.start_operator(Operator::Catalog, special).await?;
         self.operators.insert(Operator::Catalog, admin);
         admin.until_ready().await?;
@@ -180,7 +180,7 @@ impl Setup {
     }
 
     /// Ends what was started.
-    pub(super) async fn strike(self) -> Result<()> {
+    pub(super) async fn tear_down(self) -> Result<()> {
         match self.own {
             Some(own) => own.fixture.end().await,
             None => Ok(()),
@@ -192,7 +192,7 @@ impl Setup {
         let own = self.own.as_mut().context("the operators of this cluster are not ours")?;
         own.starts += 1;
         let log = format!("{operator}-{}", own.starts);
-        let special = Special { log, ..Special::default() };
+        let special = StartOptions { log, ..StartOptions::default() };
         let admin = own.fixture.start_operator(operator, special).await?;
         self.operators.insert(operator, admin);
         let ready = admin.until_ready().await;

@@ -11,20 +11,20 @@ use olm_testkit::progress::Progress;
 use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionStatus, CsvPhase, Subscription};
 use tokio::time::timeout;
 
-use super::subscriptions::Home;
+use super::subscriptions::PackageNamespaces;
 
 /// Without any change of a CSV for so long, nothing more will happen.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// The CSVs that were seen, and how far each got.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct CsvProgress {
     pub succeeded: BTreeSet<String>,
     last: BTreeMap<String, ClusterServiceVersionStatus>,
     progress: Progress,
 }
 
-impl Seen {
+impl CsvProgress {
     /// Nothing yet; each new phase of a CSV is a line of `progress`.
     pub(super) fn new(progress: Progress) -> Self {
         Self { succeeded: BTreeSet::new(), last: BTreeMap::new(), progress }
@@ -66,7 +66,11 @@ impl Seen {
 }
 
 /// Follows the CSVs of a namespace until `last` has succeeded, or nothing changes any more.
-pub(super) async fn follow(home: &Home, last: &str, seen: &mut Seen) -> Result<bool> {
+pub(super) async fn follow(
+    home: &PackageNamespaces,
+    last: &str,
+    seen: &mut CsvProgress,
+) -> Result<bool> {
     let csvs = home.api::<ClusterServiceVersion>();
     let changes = watcher(csvs, watcher::Config::default()).default_backoff().applied_objects();
     pin_mut!(changes);
@@ -83,7 +87,7 @@ pub(super) async fn follow(home: &Home, last: &str, seen: &mut Seen) -> Result<b
 }
 
 /// What Subscriptions say about a CSV that never came.
-pub(super) async fn refusal(home: &Home) -> Result<Option<String>> {
+pub(super) async fn refusal(home: &PackageNamespaces) -> Result<Option<String>> {
     let subscriptions = home.api::<Subscription>().list(&ListParams::default()).await;
     for subscription in subscriptions.context("cannot list Subscriptions")? {
         let name = subscription.metadata.name.unwrap_or_default();

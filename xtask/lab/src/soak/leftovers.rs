@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use super::nodes::Nodes;
 use super::plan::{Shipped, Version};
-use super::subscriptions::Home;
+use super::subscriptions::PackageNamespaces;
 
 /// What garbage collection may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -37,14 +37,14 @@ const FOR_PEOPLE: [&str; 2] = ["CustomResourceDefinition", "Operator"];
 type Names = BTreeSet<(String, String)>;
 
 /// A cluster before a package came.
-pub(super) struct Before {
+pub(super) struct ClusterBaseline {
     client: Client,
     kinds: Kinds,
     nodes: Nodes,
     objects: Dump,
 }
 
-impl Before {
+impl ClusterBaseline {
     /// The cluster as it is now.
     pub(super) async fn look(client: &Client) -> Result<Self> {
         let kinds = Kinds::discover(client).await?;
@@ -70,7 +70,11 @@ impl Before {
     }
 
     /// What is in the namespaces of an uninstalled package, once nothing goes away any more.
-    pub(super) async fn uninstalled(&self, home: &Home, shipped: &Names) -> Result<Vec<String>> {
+    pub(super) async fn uninstalled(
+        &self,
+        home: &PackageNamespaces,
+        shipped: &Names,
+    ) -> Result<Vec<String>> {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let mut left = Vec::new();
@@ -110,9 +114,13 @@ impl Before {
     }
 
     /// Deletes what a person deletes after uninstalling, and the namespaces; what differs then.
-    pub(super) async fn removed(&self, home: &Home, shipped: &Names) -> Result<Vec<String>> {
+    pub(super) async fn removed(
+        &self,
+        home: &PackageNamespaces,
+        shipped: &Names,
+    ) -> Result<Vec<String>> {
         self.clear(shipped).await?;
-        home.raze().await?;
+        home.delete_namespaces().await?;
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let now = normalise(self.kinds.objects(&self.client).await?);

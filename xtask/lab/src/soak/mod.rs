@@ -3,7 +3,7 @@
 //!
 //! On a local cluster a registry serves the catalog, and each package gets a namespace of its own:
 //! the first version of each channel is installed and upgraded to the last, with an OperatorGroup for
-//! each stretch of the channel whose versions share an install mode; versions that no upgrade passes
+//! each segment of the channel whose versions share an install mode; versions that no upgrade passes
 //! are installed by themselves. Then everything is removed, and the cluster must be
 //! what it was before. Bundles need their manifests inline; pods are simulated.
 //!
@@ -18,16 +18,16 @@ mod package;
 mod plan;
 mod report;
 mod sample;
-mod stretches;
+mod segment_upgrade;
+mod segments;
 mod subscriptions;
-mod within;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use olm_testkit::builders::CatalogDir;
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 
 use plan::Subject;
@@ -91,12 +91,13 @@ async fn play_all(
     subjects: &[Subject],
 ) -> Result<Vec<Line>> {
     let progress = Progress::to_stderr();
-    let fixture = Fixture::start("soak", &Places::of(binaries, logs), progress.clone()).await?;
+    let fixture =
+        Fixture::start("soak", &FixturePaths::of(binaries, logs), progress.clone()).await?;
     fixture.start_operators().await?;
     let catalog = CatalogDir::existing(std::path::absolute(dir)?);
     let address = fixture.serve(subscriptions::CATALOG, catalog)?;
     fixture.add_catalog(subscriptions::CATALOG, &address).await?;
-    fixture.until_quiet().await?;
+    fixture.until_idle().await?;
     let mut lines = Vec::new();
     for (number, subject) in (1..).zip(subjects) {
         let versions = subject.versions.len();

@@ -8,28 +8,28 @@ use olm_testkit::progress::Progress;
 use olm_types::api::Approval;
 use tokio::time::Instant;
 
-use super::follow::{Seen, follow, refusal};
-use super::leftovers::Before;
+use super::follow::{CsvProgress, follow, refusal};
+use super::leftovers::ClusterBaseline;
 use super::plan::{Route, Subject};
 use super::report::{Line, Problem};
-use super::stretches::{Stretch, shared, stretches};
-use super::subscriptions::Home;
-use super::within::follow_within;
+use super::segment_upgrade::follow_within;
+use super::segments::{ChannelSegment, segments, shared};
+use super::subscriptions::PackageNamespaces;
 
 /// Plays a package to its end; what goes wrong with it is in the line. Where it is, it reports as
 /// `progress`.
 pub(super) async fn play(subject: &Subject, client: &Client, progress: &Progress) -> Result<Line> {
     let started = Instant::now();
-    let before = Before::look(client).await?;
-    let home = Home::of(client, &subject.package);
+    let before = ClusterBaseline::look(client).await?;
+    let home = PackageNamespaces::of(client, &subject.package);
     home.build().await?;
     let mut reported = Reported::new(progress);
     for route in &subject.channels {
-        for stretch in stretches(subject, route) {
-            if !stretch.versions.is_subset(&reported.seen.succeeded) {
-                let Stretch { first, last, .. } = &stretch;
+        for segment in segments(subject, route) {
+            if !segment.versions.is_subset(&reported.seen.succeeded) {
+                let ChannelSegment { first, last, .. } = &segment;
                 progress.step(format!("channel {}, from {first} to {last}", route.channel));
-                reported.upgrade(subject, route, &stretch, &home, &before).await?;
+                reported.upgrade(subject, route, &segment, &home, &before).await?;
             }
         }
     }
@@ -43,7 +43,7 @@ pub(super) async fn play(subject: &Subject, client: &Client, progress: &Progress
 }
 
 /// The versions that no upgrade passed, each with a channel that has it.
-fn missed<'a>(subject: &'a Subject, seen: &Seen) -> Vec<(String, &'a Route)> {
+fn missed<'a>(subject: &'a Subject, seen: &CsvProgress) -> Vec<(String, &'a Route)> {
     let names = subject.versions.keys().filter(|name| !seen.succeeded.contains(*name));
     let with_route = names.filter_map(|name| {
         let route = subject.channels.iter().find(|route| route.entries.contains(name))?;
@@ -54,7 +54,7 @@ fn missed<'a>(subject: &'a Subject, seen: &Seen) -> Vec<(String, &'a Route)> {
 
 /// What came of a package so far.
 struct Reported {
-    seen: Seen,
+    seen: CsvProgress,
     problems: Vec<Problem>,
     /// What stayed after a removal.
     left: Vec<String>,
@@ -63,31 +63,31 @@ struct Reported {
 
 impl Reported {
     fn new(progress: &Progress) -> Self {
-        let seen = Seen::new(progress.clone());
+        let seen = CsvProgress::new(progress.clone());
         Self { seen, problems: Vec::new(), left: Vec::new(), upgraded: 0 }
     }
 
-    /// From the first version of a stretch of a channel to its last.
+    /// From the first version of a segment of a channel to its last.
     async fn upgrade(
         &mut self,
         subject: &Subject,
         route: &Route,
-        stretch: &Stretch,
-        home: &Home,
-        before: &Before,
+        segment: &ChannelSegment,
+        home: &PackageNamespaces,
+        before: &ClusterBaseline,
     ) -> Result<()> {
-        home.group(&stretch.modes).await?;
+        home.group(&segment.modes).await?;
         let (package, channel) = (&subject.package, &route.channel);
-        let approval = if stretch.is_whole { Approval::Automatic } else { Approval::Manual };
-        home.subscribe(package, channel, &stretch.first, approval).await?;
+        let approval = if segment.is_whole { Approval::Automatic } else { Approval::Manual };
+        home.subscribe(package, channel, &segment.first, approval).await?;
         let known = self.seen.succeeded.len();
-        let arrived = match stretch.is_whole {
-            true => follow(home, &stretch.last, &mut self.seen).await?,
-            false => follow_within(home, stretch, &subject.versions, &mut self.seen).await?,
+        let arrived = match segment.is_whole {
+            true => follow(home, &segment.last, &mut self.seen).await?,
+            false => follow_within(home, segment, &subject.versions, &mut self.seen).await?,
         };
         self.upgraded += self.seen.succeeded.len().saturating_sub(known + 1);
         if !arrived {
-            let stuck = self.stuck(stretch);
+            let stuck = self.stuck(segment);
             self.problem(subject, &stuck, home, before).await?;
         }
         self.remove(subject, home, before).await
@@ -99,8 +99,8 @@ impl Reported {
         subject: &Subject,
         route: &Route,
         name: &str,
-        home: &Home,
-        before: &Before,
+        home: &PackageNamespaces,
+        before: &ClusterBaseline,
     ) -> Result<()> {
         let lacks = subject.versions.get(name).is_some_and(|version| {
             version.missing.is_some() || before.impossible(version).is_some()
@@ -118,22 +118,22 @@ impl Reported {
         self.remove(subject, home, before).await
     }
 
-    /// Where the way through a stretch ended: at the newest CSV that was seen and has not
+    /// Where the way through a segment ended: at the newest CSV that was seen and has not
     /// succeeded, else at the first version.
-    fn stuck(&self, stretch: &Stretch) -> String {
-        let mut newest_first = stretch.versions.iter().rev();
+    fn stuck(&self, segment: &ChannelSegment) -> String {
+        let mut newest_first = segment.versions.iter().rev();
         let open = newest_first.find(|name| {
             !self.seen.succeeded.contains(*name) && self.seen.complaint(name).is_some()
         });
-        open.unwrap_or(&stretch.first).clone()
+        open.unwrap_or(&segment.first).clone()
     }
 
     async fn problem(
         &mut self,
         subject: &Subject,
         version: &str,
-        home: &Home,
-        before: &Before,
+        home: &PackageNamespaces,
+        before: &ClusterBaseline,
     ) -> Result<()> {
         let said = match self.seen.complaint(version) {
             Some(complaint) => complaint,
@@ -147,7 +147,12 @@ impl Reported {
         Ok(())
     }
 
-    async fn remove(&mut self, subject: &Subject, home: &Home, before: &Before) -> Result<()> {
+    async fn remove(
+        &mut self,
+        subject: &Subject,
+        home: &PackageNamespaces,
+        before: &ClusterBaseline,
+    ) -> Result<()> {
         home.uninstall().await.context("cannot uninstall")?;
         self.left.extend(before.uninstalled(home, &subject.shipped).await?);
         // Users of an older version have no definitions of a newer one.

@@ -18,13 +18,13 @@ use serde_json::json;
 pub(super) const CATALOG: &str = "soak";
 
 /// The namespaces of one package.
-pub(super) struct Home {
+pub(super) struct PackageNamespaces {
     client: Client,
     /// Where the operator is installed.
     pub namespace: String,
 }
 
-impl Home {
+impl PackageNamespaces {
     /// Names them; nothing is created yet.
     pub(super) fn of(client: &Client, package: &str) -> Self {
         Self { client: client.clone(), namespace: format!("soak-{package}") }
@@ -52,7 +52,7 @@ impl Home {
     }
 
     /// Deletes both namespaces and waits until they are gone.
-    pub(super) async fn raze(&self) -> Result<()> {
+    pub(super) async fn delete_namespaces(&self) -> Result<()> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         for name in self.namespaces() {
             let deleted = namespaces.delete(&name, &DeleteParams::background()).await;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use kube::api::{Api, ListParams};
 use kube::{Client, Resource, ResourceExt};
 use olm_testkit::audit::{AuditLog, Write};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::peer::OlmV0;
@@ -69,7 +69,7 @@ impl ManagedCluster {
         logs: Option<&Path>,
         content: Content,
     ) -> Result<Self> {
-        let places = Places::of(binaries, logs);
+        let places = FixturePaths::of(binaries, logs);
         let fixture = Fixture::empty("take-over", &places, Progress::to_stderr()).await?;
         let logs = logs.map_or_else(|| fixture.cluster().scratch(), Path::to_owned);
         let folder = tempfile::tempdir().context("cannot create a directory")?;
@@ -91,7 +91,7 @@ impl ManagedCluster {
             install_from_image(&cluster.client).await?;
         }
         let mut audit = fixture.audit().apart_from("leases");
-        audit.until_quiet(&OlmV0::PROGRAMS, QUIET, TIMEOUT).await?;
+        audit.until_idle(&OlmV0::PROGRAMS, QUIET, TIMEOUT).await?;
         Ok(Self {
             fixture,
             cluster,
@@ -121,7 +121,7 @@ impl ManagedCluster {
         ours.answer(&self.cluster).await?;
         self.manager = Manager::Ours(ours);
         let programs = Operator::NAMES;
-        let writes = self.audit.until_quiet(&programs, QUIET, TIMEOUT).await?;
+        let writes = self.audit.until_idle(&programs, QUIET, TIMEOUT).await?;
         let title = format!("ours, after v0 {}", OlmV0::version());
         let needless = Some(needless(&writes));
         Ok(Report { needless, ..self.report(title, &before, writes).await? })
@@ -169,7 +169,7 @@ impl ManagedCluster {
         files.apply_v0(kubectl)?;
         self.manager =
             v0_manages(&self.v0, &self.cluster, &self.logs, ("-again", &self.proxy)).await?;
-        let writes = self.audit.until_quiet(&OlmV0::PROGRAMS, QUIET, TIMEOUT).await?;
+        let writes = self.audit.until_idle(&OlmV0::PROGRAMS, QUIET, TIMEOUT).await?;
         let title = format!("v0 {}, after ours", OlmV0::version());
         self.report(title, &before, writes).await
     }

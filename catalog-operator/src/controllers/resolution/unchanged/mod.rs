@@ -13,7 +13,7 @@ use olm_catalog::snapshot::{CatalogSnapshot, Member};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use olm_types::bundle::CatalogKey;
 
-use super::solve::Question;
+use super::solve::ResolutionInputs;
 use crate::relevance::{awaits_bundle, same_content, same_csv, same_subscription};
 
 /// What every namespace was resolved from, where nothing was left to be done.
@@ -59,7 +59,7 @@ struct Catalog {
 
 impl Inputs {
     /// Of a question that is about to be asked.
-    pub(super) fn of(question: &Question) -> Self {
+    pub(super) fn of(question: &ResolutionInputs) -> Self {
         Self {
             subscriptions: question.namespace.subscriptions.clone(),
             held: question.namespace.held.clone(),

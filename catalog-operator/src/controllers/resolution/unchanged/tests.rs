@@ -26,7 +26,7 @@ impl World {
             subscriptions: vec![Arc::new(subscription)],
             ..Namespace::default()
         };
-        Inputs::of(&Question {
+        Inputs::of(&ResolutionInputs {
             namespace,
             csvs: vec![Arc::new(csv)],
             universe: SnapshotSet::new([self.catalog.clone()]),

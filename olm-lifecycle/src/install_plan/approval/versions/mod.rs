@@ -3,7 +3,7 @@
 //! What is accepted may have changed since a plan was made that waits for approval. So the plan is judged by what it
 //! brings of the Subscription's package, as its steps name it, whoever asks for it; a version that is not known is
 //! not accepted. A pin accepts its version, and what is known to be a step on the way to it: that is recorded on the
-//! plan ([`Asked::pins`]). The status of the Subscription, which others may write, only ever holds a plan back.
+//! plan ([`Requesters::pins`]). The status of the Subscription, which others may write, only ever holds a plan back.
 
 use kube_core::ResourceExt;
 use olm_types::annotations::{PIN, VERSION_RANGE};
@@ -13,10 +13,10 @@ use olm_types::api::{
 use olm_types::properties::value::PackageProperty;
 use olm_types::version::{Version, VersionRange};
 
-use super::brought;
-use crate::install_plan::asked::Asked;
+use super::planned_csvs;
 use crate::install_plan::continuation::owners;
 use crate::install_plan::package;
+use crate::install_plan::requesters::Requesters;
 use crate::subscription::policy;
 
 /// Why a Subscription holds a plan back.
@@ -29,7 +29,7 @@ pub(crate) struct Hold {
 }
 
 /// A CSV that a plan brings for a Subscription.
-struct Brought<'a> {
+struct PlannedCsv<'a> {
     csv: &'a str,
     /// Its versions, as its properties name them: one, unless it was made to mislead.
     versions: Vec<Option<Version>>,
@@ -45,14 +45,15 @@ pub(crate) fn hold(
     if !policy::selects_versions(subscription) {
         return None;
     }
-    let brought = brought_for(subscription, status, plan);
-    by_pin(subscription, status, plan, &brought).or_else(|| by_range(subscription, &brought))
+    let planned_csvs = planned_csvs_for(subscription, status, plan);
+    by_pin(subscription, status, plan, &planned_csvs)
+        .or_else(|| by_range(subscription, &planned_csvs))
 }
 
 /// The annotation by which the Subscription does not ask any more for what `plan`, which has failed, would bring: its
 /// range, or a pin to what is installed. A pin to something else says nothing, as the plan may lead there. Once the CSV
 /// is there it is what the Subscription has, and what else belongs to it is still brought.
-pub(crate) fn let_go(
+pub(crate) fn releases(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
     plan: &InstallPlan,
@@ -91,18 +92,18 @@ pub(super) fn moves(subscription: &Subscription, plan: &InstallPlan) -> bool {
 
 /// What the plan brings for the Subscription itself.
 pub(super) fn own<'a>(subscription: &Subscription, plan: &'a InstallPlan) -> Vec<&'a str> {
-    let brought = brought_for(subscription, subscription.status.as_ref(), plan);
-    brought.into_iter().map(|one| one.csv).collect()
+    let planned_csvs = planned_csvs_for(subscription, subscription.status.as_ref(), plan);
+    planned_csvs.into_iter().map(|one| one.csv).collect()
 }
 
 fn by_pin(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
     plan: &InstallPlan,
-    brought: &[Brought<'_>],
+    planned_csvs: &[PlannedCsv<'_>],
 ) -> Option<Hold> {
     let pin = policy::pinned(subscription)?;
-    let csv = brought.iter().find(|one| one.csv != pin)?.csv;
+    let csv = planned_csvs.iter().find(|one| one.csv != pin)?.csv;
     let is_there = status.is_some_and(|status| status.installed_csv.as_deref() == Some(pin));
     let why = match is_there {
         true => format!(
@@ -125,7 +126,7 @@ fn leads_to(
     plan: &InstallPlan,
     csv: &str,
 ) -> bool {
-    if let Some(asked) = Asked::of(plan) {
+    if let Some(asked) = Requesters::of(plan) {
         return asked.pins.get(&subscription.name_any()).is_some_and(|known| known == pin);
     }
     let is_for_all = owners(plan).nth(1).is_some();
@@ -135,17 +136,17 @@ fn leads_to(
     is_for_all && status.is_some_and(is_next)
 }
 
-fn by_range(subscription: &Subscription, brought: &[Brought<'_>]) -> Option<Hold> {
+fn by_range(subscription: &Subscription, planned_csvs: &[PlannedCsv<'_>]) -> Option<Hold> {
     let text = subscription.annotations().get(VERSION_RANGE)?;
     let range = VersionRange::parse(text).ok()?;
-    let csv = brought.iter().find(|one| !one.is_in(&range))?.csv;
+    let csv = planned_csvs.iter().find(|one| !one.is_in(&range))?.csv;
     let why = format!(
         "accepts only {text:?} (annotation {VERSION_RANGE}), and {csv} is not in it; to let it go on, widen the range"
     );
     Some(Hold { key: VERSION_RANGE, why })
 }
 
-impl Brought<'_> {
+impl PlannedCsv<'_> {
     fn is_in(&self, range: &VersionRange) -> bool {
         let is_in = |version: &Option<Version>| {
             version.as_ref().is_some_and(|version| range.contains(version))
@@ -155,16 +156,16 @@ impl Brought<'_> {
 }
 
 /// What the plan brings of the Subscription's package, or as what the Subscription moves to.
-fn brought_for<'a>(
+fn planned_csvs_for<'a>(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,
     plan: &'a InstallPlan,
-) -> Vec<Brought<'a>> {
+) -> Vec<PlannedCsv<'a>> {
     let steps = plan.status.iter().flat_map(|status| &status.plan);
     let csvs = steps.filter(|step| step.resource.kind == ClusterServiceVersion::KIND);
     let mut all: Vec<(&str, Vec<PackageProperty>)> =
         csvs.map(|step| (step.resource.name.as_str(), package::properties_of_step(step))).collect();
-    for csv in brought(plan) {
+    for csv in planned_csvs(plan) {
         if !all.iter().any(|(known, _)| *known == csv) {
             all.push((csv, Vec::new()));
         }
@@ -173,7 +174,7 @@ fn brought_for<'a>(
     let own = |(csv, properties): (&'a str, Vec<PackageProperty>)| {
         let own = properties.iter().filter(|one| one.package_name == subscription.spec.name);
         let versions: Vec<_> = own.map(|one| Version::parse_tolerant(&one.version).ok()).collect();
-        (!versions.is_empty() || current == Some(csv)).then_some(Brought { csv, versions })
+        (!versions.is_empty() || current == Some(csv)).then_some(PlannedCsv { csv, versions })
     };
     all.into_iter().filter_map(own).collect()
 }

@@ -81,7 +81,7 @@ fn what_is_not_accepted_is_named_with_the_range() {
 /// What the plan is recorded to lead pinned Subscriptions to.
 fn recorded(plan: &mut InstallPlan, pins: &[(&str, &str)]) {
     let pins = pins.iter().map(|(name, csv)| ((*name).to_owned(), (*csv).to_owned()));
-    let asked = Asked { pins: pins.collect(), ..Asked::default() };
+    let asked = Requesters { pins: pins.collect(), ..Requesters::default() };
     plan.annotations_mut().insert(ASKED_BY.to_owned(), asked.annotation());
 }
 

@@ -27,19 +27,22 @@ fn group(uid: &str) -> Arc<OperatorGroup> {
 
 /// What changes in the middle of an execution.
 #[rstest]
-#[case::nothing(|_: &mut Now| (), true)]
-#[case::its_csv_was_made(|now: &mut Now| now.around.csvs.push(Arc::new(parse(&csv(NEW, OLD)))), true)]
-#[case::the_plan_is_gone(|now: &mut Now| now.plan = None, false)]
-#[case::another_plan(|now: &mut Now| edit(now).metadata.uid = Some("other".to_owned()), false)]
-#[case::its_owners_are_gone(|now: &mut Now| edit(now).metadata.owner_references = None, true)]
-#[case::the_subscription_is_gone(|now: &mut Now| now.around.subscriptions.clear(), false)]
-#[case::the_old_csv_is_gone(|now: &mut Now| now.around.csvs.clear(), false)]
-#[case::the_namespace_goes(|now: &mut Now| now.around.namespace_goes = true, false)]
-#[case::the_group_is_gone(|now: &mut Now| now.groups.clear(), false)]
-#[case::another_group(|now: &mut Now| now.groups = vec![group("h")], false)]
-fn an_execution_goes_on_while_nothing_changes(#[case] change: fn(&mut Now), #[case] goes: bool) {
+#[case::nothing(|_: &mut CurrentObjects| (), true)]
+#[case::its_csv_was_made(|now: &mut CurrentObjects| now.around.csvs.push(Arc::new(parse(&csv(NEW, OLD)))), true)]
+#[case::the_plan_is_gone(|now: &mut CurrentObjects| now.plan = None, false)]
+#[case::another_plan(|now: &mut CurrentObjects| edit(now).metadata.uid = Some("other".to_owned()), false)]
+#[case::its_owners_are_gone(|now: &mut CurrentObjects| edit(now).metadata.owner_references = None, true)]
+#[case::the_subscription_is_gone(|now: &mut CurrentObjects| now.around.subscriptions.clear(), false)]
+#[case::the_old_csv_is_gone(|now: &mut CurrentObjects| now.around.csvs.clear(), false)]
+#[case::the_namespace_goes(|now: &mut CurrentObjects| now.around.namespace_goes = true, false)]
+#[case::the_group_is_gone(|now: &mut CurrentObjects| now.groups.clear(), false)]
+#[case::another_group(|now: &mut CurrentObjects| now.groups = vec![group("h")], false)]
+fn an_execution_goes_on_while_nothing_changes(
+    #[case] change: fn(&mut CurrentObjects),
+    #[case] goes: bool,
+) {
     let before = before(Point::Begun);
-    let mut now = Now {
+    let mut now = CurrentObjects {
         plan: Some(before.plan.clone()),
         around: before.around.clone(),
         groups: before.groups.clone(),
@@ -50,6 +53,6 @@ fn an_execution_goes_on_while_nothing_changes(#[case] change: fn(&mut Now), #[ca
     assert!(goes || !now.is(&same) || now.around.namespace_goes);
 }
 
-fn edit(now: &mut Now) -> &mut InstallPlan {
+fn edit(now: &mut CurrentObjects) -> &mut InstallPlan {
     Arc::make_mut(now.plan.as_mut().unwrap())
 }

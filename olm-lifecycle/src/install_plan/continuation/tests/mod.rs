@@ -12,7 +12,7 @@ const NEW: &str = "kettle.v2";
 
 /// What a user deletes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Thing {
+enum UserObject {
     Subscription,
     Csvs,
     Plan,
@@ -21,8 +21,14 @@ enum Thing {
     Namespace,
 }
 
-const THINGS: [Thing; 6] =
-    [Thing::Subscription, Thing::Csvs, Thing::Plan, Thing::Group, Thing::Catalog, Thing::Namespace];
+const THINGS: [UserObject; 6] = [
+    UserObject::Subscription,
+    UserObject::Csvs,
+    UserObject::Plan,
+    UserObject::Group,
+    UserObject::Catalog,
+    UserObject::Namespace,
+];
 
 /// How far the judged plan came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,27 +130,27 @@ fn going(mut object: Value) -> Value {
 }
 
 /// What is known after these deletions; objects with a finalizer stay for a while.
-fn after(deleted: &[Thing], point: Point, kept: bool) -> (InstallPlan, Surroundings) {
-    let gone = |thing: Thing| deleted.contains(&thing);
+fn after(deleted: &[UserObject], point: Point, kept: bool) -> (InstallPlan, Surroundings) {
+    let gone = |thing: UserObject| deleted.contains(&thing);
     let (plan, csvs) = at(point);
     let remove = |objects: Vec<Value>, gone: bool| match (gone, kept) {
         (false, _) => objects,
         (true, true) => objects.into_iter().map(going).collect(),
         (true, false) => Vec::new(),
     };
-    let plan = if gone(Thing::Plan) { going(plan) } else { plan };
-    let subscriptions = remove(vec![subscription("s", "kettle")], gone(Thing::Subscription));
-    let mut around = around(&subscriptions, &remove(csvs, gone(Thing::Csvs)));
-    around.namespace_goes = gone(Thing::Namespace);
-    around.unoffered.extend(gone(Thing::Catalog).then(|| "of-another-catalog".to_owned()));
+    let plan = if gone(UserObject::Plan) { going(plan) } else { plan };
+    let subscriptions = remove(vec![subscription("s", "kettle")], gone(UserObject::Subscription));
+    let mut around = around(&subscriptions, &remove(csvs, gone(UserObject::Csvs)));
+    around.namespace_goes = gone(UserObject::Namespace);
+    around.unoffered.extend(gone(UserObject::Catalog).then(|| "of-another-catalog".to_owned()));
     (parse(&plan), around)
 }
 
-fn orders(left: &[Thing]) -> Vec<Vec<Thing>> {
+fn orders(left: &[UserObject]) -> Vec<Vec<UserObject>> {
     if left.is_empty() {
         return vec![Vec::new()];
     }
-    let with = |first: &Thing| {
+    let with = |first: &UserObject| {
         let rest: Vec<_> = left.iter().copied().filter(|thing| thing != first).collect();
         orders(&rest)
             .into_iter()
@@ -170,7 +176,9 @@ fn nothing_comes_back_in_any_order_of_deletion() {
         for count in 0..=order.len() {
             let deleted = &order[..count];
             let (plan, around) = after(deleted, point, kept);
-            let stays = deleted.iter().all(|thing| matches!(thing, Thing::Group | Thing::Catalog));
+            let stays = deleted
+                .iter()
+                .all(|thing| matches!(thing, UserObject::Group | UserObject::Catalog));
             let goes = matches!(judge(&plan, &around), Verdict::Go(without) if without.is_empty());
             assert_eq!(goes, stays, "{point:?}, {kept}, {deleted:?}");
         }

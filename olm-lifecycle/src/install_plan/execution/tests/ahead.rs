@@ -35,7 +35,7 @@ fn rounds(cluster: &mut Cluster, steps: &[Step]) -> (Vec<usize>, Ended) {
         }
         rounds.push(requests.len());
         let replies = requests.into_iter().map(|request| cluster.answer(request)).collect();
-        execution.absorb_all(replies);
+        execution.accept_replies(replies);
     }
 }
 
@@ -99,7 +99,7 @@ fn definitions_are_looked_at_once_more(#[case] is_served: bool, #[case] expected
     while let Some(request) = execution.next_request() {
         requests += 1;
         let reply = cluster.answer(request);
-        execution.absorb(reply);
+        execution.accept_reply(reply);
         if is_served {
             cluster.change("CustomResourceDefinition", "a", |crd| {
                 crd["status"] = json!({"conditions": [

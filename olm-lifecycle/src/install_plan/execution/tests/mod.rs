@@ -87,7 +87,7 @@ fn run(cluster: &mut Cluster, scope: Scope, steps: &[Step]) -> Ended {
     let mut execution = Execution::new(scope, steps.to_vec());
     while let Some(request) = execution.next_request() {
         let reply = cluster.answer(request);
-        execution.absorb(reply);
+        execution.accept_reply(reply);
     }
     execution.finish()
 }
@@ -280,7 +280,7 @@ fn crds_are_written_by_the_operator_itself_and_the_rest_by_the_account() {
 fn an_answer_out_of_turn_ends_the_execution() {
     let mut execution = Execution::new(scope(), vec![csv_step()]);
     assert!(execution.next_request().is_some());
-    execution.absorb(Reply::Unreadable(Refusal {
+    execution.accept_reply(Reply::Unreadable(Refusal {
         code: 0,
         reason: String::new(),
         message: String::new(),

@@ -13,7 +13,6 @@
 //! here (docs/differences.md).
 
 mod adoption;
-mod asked;
 mod blocked;
 mod build;
 mod failures;
@@ -22,6 +21,7 @@ mod named;
 mod parts;
 mod pins;
 mod recovery;
+mod requesters;
 mod states;
 mod unfinished;
 mod unpacking;

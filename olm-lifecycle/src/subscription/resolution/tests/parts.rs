@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::install_plan::approval::brought;
-use crate::install_plan::asked::Asked;
+use crate::install_plan::approval::planned_csvs;
 use crate::install_plan::collect::surplus_of_each;
+use crate::install_plan::requesters::Requesters;
 use crate::tenancy::Attestor;
 
 /// What a Subscription to a package of its name is.
@@ -145,7 +145,7 @@ fn an_automatic_one_is_not_held_by_a_manual_sibling() {
     let made = reconcile(&mut home, &["a.v1 of 0 for a", "b.v1 of 1 for b"], &[]);
     assert_eq!(made, ["a.v1 #1 Manual of a", "b.v1 #2 Automatic of b"]);
     assert_eq!(followed(&home), [("a".into(), Some(1)), ("b".into(), Some(2)), ("c".into(), None)]);
-    assert!(home.plans.iter().all(|plan| Asked::of(plan).is_none()), "each is for one");
+    assert!(home.plans.iter().all(|plan| Requesters::of(plan).is_none()), "each is for one");
     let waiting = &home.plans[0];
     assert_eq!(waiting.status.as_ref().unwrap().message, None, "as in v0");
     assert!(waiting.waits_for_approval() && !home.plans[1].waits_for_approval());
@@ -161,7 +161,7 @@ fn what_two_need_is_in_one_plan_which_says_for_whom() {
     let expected = "waits for approval of what Subscription a asks for: \
                     it brings a.v1 for a; b.v1 for b; x.v1 for a, b";
     assert_eq!(message, Some(expected));
-    assert_eq!(Asked::of(&home.plans[0]).unwrap().message(), expected);
+    assert_eq!(Requesters::of(&home.plans[0]).unwrap().message(), expected);
     assert_eq!(reconcile(&mut home, &shared, &[]), [""; 0], "nothing changed");
 }
 
@@ -365,10 +365,10 @@ proptest! {
         let texts: Vec<&str> = choices.iter().map(String::as_str).collect();
         reconcile(&mut home, &texts, &[]);
         for plan in home.plans.iter().filter(|plan| plan.spec.approved) {
-            let brought = brought(plan);
+            let planned_csvs = planned_csvs(plan);
             for (bundle, name) in bundles.iter().zip(NAMES) {
                 let csv = format!("{name}.v2");
-                if !brought.contains(csv.as_str()) { continue }
+                if !planned_csvs.contains(csv.as_str()) { continue }
                 let needs = NAMES.iter().enumerate().filter(|(place, other)| {
                     // No other brings the package of one that is paused.
                     let is_own = **other == name && !has(&subs[*place], PAUSE);
@@ -376,7 +376,7 @@ proptest! {
                 });
                 for (place, _) in needs {
                     let own = format!("{}.v2", NAMES[place]);
-                    prop_assert!(is_free(&subs[place], brought.contains(own.as_str())), "{csv}: {choices:?}");
+                    prop_assert!(is_free(&subs[place], planned_csvs.contains(own.as_str())), "{csv}: {choices:?}");
                 }
             }
         }

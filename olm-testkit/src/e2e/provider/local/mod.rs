@@ -12,7 +12,7 @@ use kube::Client;
 use super::{Facts, Provider, ServedCatalog};
 use crate::builders::CatalogDir;
 use crate::faults::{Injector, Proxy};
-use crate::fixture::{Fixture, Places};
+use crate::fixture::{Fixture, FixturePaths};
 use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::stand_in::{Server, StandIn};
@@ -59,14 +59,14 @@ pub struct Flags<'a> {
 
 impl Local {
     /// Starts a cluster, which is named after its purpose, and both operators.
-    pub async fn start(purpose: &str, places: &Places, progress: Progress) -> Result<Self> {
+    pub async fn start(purpose: &str, places: &FixturePaths, progress: Progress) -> Result<Self> {
         Self::start_with(purpose, places, Flags::default(), progress).await
     }
 
     /// The same with more flags.
     pub async fn start_with(
         purpose: &str,
-        places: &Places,
+        places: &FixturePaths,
         given: Flags<'_>,
         progress: Progress,
     ) -> Result<Self> {
@@ -126,16 +126,6 @@ impl Provider for Local {
             let name = running.record().name.clone();
             (name, end_of(running.log()).unwrap_or_else(|error| format!("{error:#}")))
         })
-    }
-
-    /// Registries are processes.
-    fn beside(&self, _namespace: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Registries end with their test.
-    async fn clear(&self, _namespace: &str) -> Result<()> {
-        Ok(())
     }
 }
 

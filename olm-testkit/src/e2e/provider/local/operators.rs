@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Local;
 use crate::faults::Proxy;
-use crate::operators::{Admin, Operator, Special};
+use crate::operators::{Admin, Operator, StartOptions};
 use crate::packages;
 use crate::process::{Running, tail};
 
@@ -25,7 +25,7 @@ impl Local {
 
     /// Starts another program of an operator, without election, beside the one that runs.
     pub async fn start_beside(&self, operator: Operator) -> Result<Running> {
-        let special = Special { log: format!("{operator}-beside"), ..Special::default() };
+        let special = StartOptions { log: format!("{operator}-beside"), ..StartOptions::default() };
         let started = self.binaries.operator(operator, &self.kubeconfig, special).await?;
         let (running, admin) = started;
         admin.until_ready().await?;
@@ -37,7 +37,8 @@ impl Local {
     /// not end well.
     pub async fn roll_operator(&self, operator: Operator) -> Result<()> {
         let args = self.flags(operator);
-        let special = Special { log: format!("{operator}-rolled"), args, ..Special::default() };
+        let special =
+            StartOptions { log: format!("{operator}-rolled"), args, ..StartOptions::default() };
         let (running, admin) = self.binaries.operator(operator, &self.kubeconfig, special).await?;
         admin.until_ready().await?;
         let old = self.fixture.take_operator(operator)?;
@@ -87,7 +88,7 @@ impl Local {
             args.extend(["--packages-address".to_owned(), address.to_string()]);
         }
         let (log, server) = (format!("{operator}{end}"), self.proxy.as_ref().map(Proxy::url));
-        let special = Special { log, args, server, ..Special::default() };
+        let special = StartOptions { log, args, server, ..StartOptions::default() };
         self.start_operator(operator, special).await
     }
 }

@@ -67,8 +67,8 @@ async fn each_its_own(ctx: Arc<TestContext>) -> Result<()> {
     }
     let numbers: BTreeSet<_> = plans.iter().map(|(number, _)| number).collect();
     ensure!(numbers.len() == WAITING, "plans share a number: {numbers:?}");
-    ctx.at_rest().await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
+    ctx.until_idle().await?;
 
     created.expect("jug.v1.0.0", Some(&kind(&ctx, "jug")), Approved::Always);
     created.check()?;
@@ -76,7 +76,7 @@ async fn each_its_own(ctx: Arc<TestContext>) -> Result<()> {
     let now = Timestamp::now();
     super::approve(&ctx, &first).await?;
     ctx.at_latest("cup1", "cup1.v1.0.0").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let left: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
     let waits = |plan: &&InstallPlan| plan.waits_for_approval();
     let waiting: BTreeSet<_> =
@@ -106,7 +106,7 @@ async fn in_common(ctx: Arc<TestContext>) -> Result<()> {
     let expected = "waits for approval of what Subscription lamp asks for: it brings lamp.v1.0.0 for lamp; \
                     shade.v1.0.0 for shade; wire.v1.0.0 for lamp, shade";
     ensure!(message.as_deref() == Some(expected), "{message:?}");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     super::approve(&ctx, &plan).await?;
     for csv in ["lamp.v1.0.0", "shade.v1.0.0", "wire.v1.0.0"] {
         ctx.succeeded(csv).await?;
@@ -121,7 +121,7 @@ async fn in_common(ctx: Arc<TestContext>) -> Result<()> {
     let message = plan.status.as_ref().and_then(|status| status.message.clone());
     let asked = "waits for approval of what Subscription lamp asks for: it brings wire.v1.1.0 for ";
     ensure!(message.as_deref().is_some_and(|text| text.starts_with(asked)), "{message:?}");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let approve = json!({"metadata": {"annotations": {APPROVE: "wire.v1.1.0"}}});
     ctx.edit::<Subscription>("lamp", approve).await?;
     ctx.at_latest(&wire_subscription, "wire.v1.1.0").await.map(drop)
@@ -148,11 +148,11 @@ async fn of_each_that_is_asked(ctx: Arc<TestContext>) -> Result<()> {
     let plan = waiting_for_both(&ctx).await?.name_any();
     let why = "Subscription shade needs shade.v1.0.0, wire.v1.0.0 as well";
     super::declared::says(&ctx, &plan, why).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let approve = |csvs: &str| json!({"metadata": {"annotations": {APPROVE: csvs}}});
     ctx.edit::<Subscription>("shade", approve("shade.v1.0.0")).await?;
     super::declared::says(&ctx, &plan, "Subscription shade needs wire.v1.0.0 as well").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let csvs: Vec<ClusterServiceVersion> = ctx.api().list(&ListParams::default()).await?.items;
     ensure!(csvs.is_empty(), "{:?}", csvs.iter().map(ResourceExt::name_any).collect::<Vec<_>>());
     ctx.edit::<Subscription>("shade", approve("shade.v1.0.0, wire.v1.0.0")).await?;

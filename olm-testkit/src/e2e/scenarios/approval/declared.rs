@@ -37,7 +37,7 @@ pub(super) async fn in_annotations(ctx: Arc<TestContext>) -> Result<()> {
     annotate(&ctx, json!(OLD)).await?;
     is_reported(&ctx, false).await?;
     says(&ctx, &plan, &format!("names {NEW} in its annotation {APPROVE}")).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     annotate(&ctx, json!(format!("{OLD}, {NEW}"))).await?;
     ctx.succeeded(NEW).await?;
     ctx.at_latest("kettle", NEW).await?;
@@ -63,7 +63,7 @@ pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
     let sibling = builders::subscription(&ctx.namespace, "stove", "stable", "kitchen");
     ctx.create(&sibling).await?;
     ctx.at_latest("stove", STOVE).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let held = ctx.installed("kettle", OLD).await?.status.unwrap_or_default();
     ensure!(held.state == SubscriptionState::AtLatestKnown, "it is {:?}", held.state);
     let plans: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
@@ -77,7 +77,7 @@ pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
     ctx.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
     super::approve(&ctx, &plan).await?;
     says(&ctx, &plan.name_any(), &format!("Subscription kettle has annotation {PAUSE}")).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     pause(&ctx, json!("false")).await?;
     ctx.succeeded(NEW).await?;
     ctx.at_latest("kettle", NEW).await.map(drop)
@@ -88,12 +88,12 @@ pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
 async fn pause_of_a_pending_upgrade(ctx: &TestContext, plan: &InstallPlan) -> Result<()> {
     pause(ctx, json!("true")).await?;
     is_held(ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let held = is_held(ctx).await?;
     ensure!(ctx.plan_of(&held).await?.name_any() == plan.name_any(), "it follows another plan");
     let automatic = json!({"spec": {"installPlanApproval": "Automatic"}});
     ctx.edit::<Subscription>("kettle", automatic).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     is_held(ctx).await?;
     let manual = json!({"spec": {"installPlanApproval": "Manual"}});
     ctx.edit::<Subscription>("kettle", manual).await?;

@@ -105,7 +105,7 @@ async fn nothing_happens_before(ctx: Arc<TestContext>) -> Result<()> {
     let subscription =
         ctx.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
     ensure!(subscription.message.is_none(), "{subscription:?}");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     check_nothing(&ctx).await?;
     says_once_that_it_waits(&ctx, &plan).await?;
 
@@ -166,7 +166,7 @@ async fn an_upgrade_waits_again(ctx: Arc<TestContext>) -> Result<()> {
     ctx.publish("kitchen", &stable(&versions)).await?;
     let plan = waiting_plan(&ctx, NEW, 2).await?;
     check_waiting_upgrade(&ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     approve(&ctx, &plan).await?;
     finish(&ctx, &recorded).await
 }
@@ -190,7 +190,7 @@ async fn of_a_changed_plan(ctx: Arc<TestContext>) -> Result<()> {
         })
     };
     wait::until(&ctx.api(), &plan, "name the CSV without a step", refused).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     check_nothing(&ctx).await?;
     ctx.edit::<InstallPlan>(&plan, names(&[OLD])).await?;
     ctx.succeeded(OLD).await?;

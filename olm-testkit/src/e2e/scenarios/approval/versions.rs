@@ -76,12 +76,12 @@ async fn of_a_range(ctx: Arc<TestContext>) -> Result<()> {
     let expected =
         format!("annotation {VERSION_RANGE} accepts only \"<1.1.0\"; held back: {NEWEST}, {NEW}");
     ensure!(held.message.as_ref() == Some(&expected), "{held:?}");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
 
     annotate(&ctx, VERSION_RANGE, json!("=>1.1")).await?;
     ctx.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
     ctx.condition("kettle", "UpgradeHeld", "True", "MalformedValue").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ctx.installed("kettle", OLD).await?;
 
     annotate(&ctx, VERSION_RANGE, json!("1.0.x || ~1.1")).await?;
@@ -89,7 +89,7 @@ async fn of_a_range(ctx: Arc<TestContext>) -> Result<()> {
     ctx.installed("kettle", NEW).await?;
     let held = held_back(&ctx, NEWEST).await?;
     ensure!(!held.contains(NEW), "{held}");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
 
     annotate(&ctx, VERSION_RANGE, json!(null)).await?;
     ctx.succeeded(NEWEST).await?;
@@ -103,7 +103,7 @@ async fn pinned(ctx: Arc<TestContext>) -> Result<()> {
     installed(&ctx, (PIN, "true")).await?;
     ctx.installed("kettle", OLD).await?;
     ctx.condition("kettle", "UpgradeHeld", "True", "Pinned").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
 
     ask_for(&ctx, NEWEST).await?;
     ctx.succeeded(NEWEST).await?;
@@ -121,7 +121,7 @@ async fn pinned(ctx: Arc<TestContext>) -> Result<()> {
     let message = refused.message.unwrap_or_default();
     ensure!(message.contains(&format!("pinned to {OLD}")), "{message}");
     ensure!(message.contains("There is no upgrade at all."), "{message}");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let stays = ctx.installed("kettle", NEWEST).await?.status.unwrap_or_default();
     ensure!(stays.state == SubscriptionState::AtLatestKnown, "it is {:?}", stays.state);
 
@@ -144,7 +144,7 @@ async fn pinned_while_another_waits(ctx: Arc<TestContext>) -> Result<()> {
     ctx.installed("kettle", NEW).await?;
     super::approve(&ctx, &waiting).await?;
     wait::until_gone::<InstallPlan>(&ctx.api(), &waiting.name_any()).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ctx.installed("kettle", NEW).await.map(drop)
 }
 
@@ -168,7 +168,7 @@ async fn pinned_to_what_waits(ctx: Arc<TestContext>) -> Result<()> {
         })
     };
     wait::until(&ctx.api(), &waiting, "be held by the pin", is_held).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ask_for(&ctx, NEW).await?;
     ctx.succeeded(NEW).await?;
     ctx.installed("kettle", NEW).await.map(drop)
@@ -183,9 +183,9 @@ async fn a_range_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<()> {
     annotate(&ctx, APPROVE, json!(NEW)).await?;
     let why = "Subscription kettle accepts only \"<1.1.0\"";
     super::declared::says(&ctx, &waiting.name_any(), why).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     super::approve(&ctx, &waiting).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     super::declared::says(&ctx, &waiting.name_any(), why).await?;
     held_by_its_range(&ctx).await?;
     ctx.installed("kettle", OLD).await?;
@@ -204,7 +204,7 @@ async fn a_refused_pin_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<()> {
     super::approve(&ctx, &waiting).await?;
     let why = format!("is pinned to kettle.v9.9.9, and {NEW} is not known to lead there");
     super::declared::says(&ctx, &waiting.name_any(), &why).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ctx.installed("kettle", OLD).await?;
     ask_for(&ctx, NEWEST).await?;
     ctx.succeeded(NEWEST).await?;
@@ -229,7 +229,7 @@ async fn a_range_that_goes_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<(
     held_back(&ctx, NEWEST).await?;
     annotate(&ctx, VERSION_RANGE, json!(null)).await?;
     nothing_is_held(&ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let still = super::waiting_plan(&ctx, NEW, 2).await?;
     ensure!(still.name_any() == waiting.name_any(), "the plan was made anew");
     super::approve(&ctx, &still).await?;
@@ -247,7 +247,7 @@ async fn a_range_that_moves_before_an_install(ctx: Arc<TestContext>) -> Result<(
     ctx.condition("kettle", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
     super::approve(&ctx, &former).await?;
     super::declared::says(&ctx, &former.name_any(), "accepts only \"<1.0.0\"").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     annotate(&ctx, VERSION_RANGE, json!("<1.2.0")).await?;
     let plan = super::waiting_plan(&ctx, NEW, 2).await?;
     super::approve(&ctx, &plan).await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
-use super::kitchen::{FORMS, Kitchen, PAGES};
+use super::kettle_catalog::{FORMS, KettleCatalog, PAGES};
 use super::opened::Opened;
 use crate::browser::Scheme;
 use crate::e2e::TestContext;
@@ -24,8 +24,8 @@ const BROKEN: &str = "document.documentElement.removeAttribute('lang');";
 /// Nothing is found on any page.
 pub(super) async fn check(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
-    let kitchen = Kitchen::set_up(&ctx).await?;
-    let opened = Opened::start(&program, &kitchen.flags()).await?;
+    let kettles = KettleCatalog::set_up(&ctx).await?;
+    let opened = Opened::start(&program, &kettles.flags()).await?;
     let browser = &opened.browser;
     for scheme in Scheme::ALL {
         browser.prefer(scheme).await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use fantoccini::key::Key;
 
-use super::kitchen::{FORMS, Kitchen, PAGES};
+use super::kettle_catalog::{FORMS, KettleCatalog, PAGES};
 use super::opened::{Opened, PHONE};
 use crate::browser::Scheme;
 use crate::e2e::TestContext;
@@ -40,8 +40,8 @@ const DOT: &str = "return [...document.querySelectorAll('svg.graph a')]
 /// Every page is there, and calm.
 pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?.by_environment();
-    let kitchen = Kitchen::set_up(&ctx).await?;
-    let opened = Opened::start(&program, &kitchen.flags()).await?;
+    let kettles = KettleCatalog::set_up(&ctx).await?;
+    let opened = Opened::start(&program, &kettles.flags()).await?;
     opened.is_calm("the first page").await?;
     as_it_is_typed(&opened).await?;
     by_mouse(&opened).await?;
@@ -50,7 +50,7 @@ pub(super) async fn look(ctx: Arc<TestContext>) -> Result<()> {
     opened.shows("/operator?name=kettle", &[OLD, "Deployment kettle-manager"]).await?;
     opened.shows("/plan?name=kettle", &[NEW, "version 1.1.0"]).await?;
     opened.shows("/health", &["OLM013"]).await?;
-    let paths = [program.kubeconfig().display().to_string(), kitchen.folder()];
+    let paths = [program.kubeconfig().display().to_string(), kettles.folder()];
     for scheme in Scheme::ALL {
         every_page(&opened, scheme, &paths).await?;
     }

@@ -2,7 +2,7 @@
 
 mod accessible;
 mod attacks;
-mod kitchen;
+mod kettle_catalog;
 mod look;
 mod opened;
 mod users;

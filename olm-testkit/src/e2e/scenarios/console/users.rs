@@ -7,7 +7,7 @@ use k8s_openapi::api::rbac::v1::RoleBinding;
 use olm_types::api::CatalogSource;
 use serde_json::json;
 
-use super::kitchen::{Kitchen, PAGES};
+use super::kettle_catalog::{KettleCatalog, PAGES};
 use super::opened::Opened;
 use crate::e2e::TestContext;
 use crate::e2e::scenarios::Program;
@@ -18,12 +18,12 @@ use crate::wait;
 /// Each of them.
 pub(super) async fn see(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
-    let kitchen = Kitchen::set_up(&ctx).await?;
+    let kettles = KettleCatalog::set_up(&ctx).await?;
     let [viewer, editor, stranger] =
         ["viewer", "editor", "stranger"].map(|user| format!("{}-{user}", ctx.namespace));
     give(&ctx, &viewer, "view").await?;
     give(&ctx, &editor, "edit").await?;
-    let [catalog, folder, no_pull] = kitchen.flags();
+    let [catalog, folder, no_pull] = kettles.flags();
     let mut opened = Opened::start(&program, &[catalog, folder, no_pull, "--as", &viewer]).await?;
     reads(&opened).await.with_context(|| format!("as {viewer}"))?;
     opened = opened.instead(&program, &[catalog, folder, no_pull, "--as", &editor]).await?;

@@ -78,7 +78,7 @@ async fn upgrade(ctx: &TestContext, opened: &Opened) -> Result<()> {
     let browser = &opened.browser;
     ctx.installed("kettle", OLD).await?;
     // Roles of its APIs come after a CSV has succeeded: a plan that was shown before is refused.
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     opened.shows("/upgrade?name=kettle", &[NEW, "Hash of the plan"]).await?;
     browser.click("#upgrade-form button[value=upgrade]").await?;
     at(opened, "/operator").await?;

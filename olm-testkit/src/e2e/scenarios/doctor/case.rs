@@ -6,12 +6,12 @@ use anyhow::Result;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::made::{catalogs, cluster, csvs, groups, left, names, plans, subscriptions};
+use super::made::{catalogs, cluster, csvs, groups, leftovers, names, plans, subscriptions};
 use crate::e2e::TestContext;
 
 /// What becomes of a finding.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ends {
+pub(super) enum FindingOutcome {
     /// The printed command ends it.
     Repaired,
     /// It is of class `wait`, and its fix says this.
@@ -27,7 +27,7 @@ pub(super) struct Case {
     /// The end of the name of its namespace; none begins with another one.
     pub place: &'static str,
     /// What becomes of it.
-    pub ends: Ends,
+    pub ends: FindingOutcome,
     /// Other codes that are found with it.
     pub beside: &'static [&'static str],
     /// Codes that are found after the fix.
@@ -63,7 +63,7 @@ impl Case {
     }
 }
 
-fn case<F, S>(code: &'static str, place: &'static str, ends: Ends, make: S) -> Case
+fn case<F, S>(code: &'static str, place: &'static str, ends: FindingOutcome, make: S) -> Case
 where
     F: Future<Output = Result<()>> + Send + 'static,
     S: Fn(Arc<TestContext>) -> F + Send + Sync + 'static,
@@ -72,7 +72,7 @@ where
     Case { code, place, ends, beside: &[], leaves: &[], only_v0: None, make }
 }
 
-use Ends::{Asks, Repaired, Waits};
+use FindingOutcome::{Asks, Repaired, Waits};
 
 /// Every case.
 pub(super) fn all() -> Vec<Case> {
@@ -134,8 +134,8 @@ fn running() -> Vec<Case> {
             Asks("for an upgrade edge from island.v1.0.0"),
             subscriptions::behind,
         ),
-        case("OLM025", "webhook", Repaired, left::webhook),
-        case("OLM025", "conversion", Repaired, left::conversion),
+        case("OLM025", "webhook", Repaired, leftovers::webhook),
+        case("OLM025", "conversion", Repaired, leftovers::conversion),
         case("OLM026", "overdue", Waits("see whether olm-operator runs"), csvs::overdue),
         case("OLM026", "untrusted", Waits("see whether olm-operator runs"), csvs::untrusted)
             .beside(&["OLM032"])
@@ -144,7 +144,7 @@ fn running() -> Vec<Case> {
         case("OLM029", "second-olm", Repaired, cluster::second_olm),
         case("OLM030", "deprecated", Repaired, subscriptions::deprecated),
         case("OLM032", "failed", Asks("with the log of the operator"), csvs::failed),
-        case("OLM035", "finalizer", Repaired, left::finalizer),
+        case("OLM035", "finalizer", Repaired, leftovers::finalizer),
         // The InstallPlan went with the Subscription that was deleted.
         case("OLM036", "unneeded", Repaired, subscriptions::unneeded).beside(&["OLM014"]),
     ]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::{Duration, Instant, sleep};
 
-use super::Made;
+use super::PreparedCase;
 use crate::e2e::TestContext;
 use crate::e2e::scenarios::Program;
 use crate::kubectl::Kubectl;
@@ -39,7 +39,7 @@ impl Doctor {
     }
 
     /// Waits until each case is found exactly once, with what is found beside it, and nothing else is.
-    pub(super) async fn finds(&self, made: &[Made<'_>]) -> Result<()> {
+    pub(super) async fn finds(&self, made: &[PreparedCase<'_>]) -> Result<()> {
         let wanted: BTreeSet<(String, String)> = made
             .iter()
             .flat_map(|(case, ctx)| {
@@ -51,11 +51,11 @@ impl Doctor {
     }
 
     /// Waits until no case is found that its command ends, and nothing else is but what it leaves.
-    pub(super) async fn finds_nothing_of(&self, made: &[Made<'_>]) -> Result<()> {
+    pub(super) async fn finds_nothing_of(&self, made: &[PreparedCase<'_>]) -> Result<()> {
         let wanted: BTreeSet<(String, String)> = made
             .iter()
             .flat_map(|(case, ctx)| {
-                let stays = !matches!(case.ends, super::Ends::Repaired);
+                let stays = !matches!(case.ends, super::FindingOutcome::Repaired);
                 let own = [&case.code].into_iter().filter(move |_| stays);
                 let codes = case.leaves.iter().chain(own);
                 codes.map(|code| (ctx.namespace.clone(), (*code).to_owned()))
@@ -99,7 +99,11 @@ impl Doctor {
         Ok(())
     }
 
-    async fn compares(&self, made: &[Made<'_>], wanted: &BTreeSet<(String, String)>) -> Result<()> {
+    async fn compares(
+        &self,
+        made: &[PreparedCase<'_>],
+        wanted: &BTreeSet<(String, String)>,
+    ) -> Result<()> {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let report = self.report(&[]).await?;
@@ -119,7 +123,7 @@ pub(super) fn count(report: &Value, code: &str, home: &str) -> usize {
 /// How a report differs from what is wanted; nothing where it does not.
 fn difference(
     report: &Value,
-    made: &[Made<'_>],
+    made: &[PreparedCase<'_>],
     wanted: &BTreeSet<(String, String)>,
 ) -> Result<Option<String>> {
     if report["skipped"] != json!([]) {

@@ -22,7 +22,7 @@ use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::operators::OLM_NAMESPACE;
 use crate::wait;
 
-use case::{Case, Ends};
+use case::{Case, FindingOutcome};
 use found::Doctor;
 
 /// The catalog that all cases see.
@@ -64,14 +64,14 @@ async fn findings(home: Arc<TestContext>) -> Result<()> {
 }
 
 /// A case, and its namespace.
-type Made<'a> = (&'a Case, Arc<TestContext>);
+type PreparedCase<'a> = (&'a Case, Arc<TestContext>);
 
-async fn made<'a>(home: &TestContext, cases: &'a [Case]) -> Result<Vec<Made<'a>>> {
+async fn made<'a>(home: &TestContext, cases: &'a [Case]) -> Result<Vec<PreparedCase<'a>>> {
     let all = cases.iter().map(|case| make(home, case)).collect::<Vec<_>>();
     stream::iter(all).buffer_unordered(AT_ONCE).try_collect().await
 }
 
-async fn make<'a>(home: &TestContext, case: &'a Case) -> Result<Made<'a>> {
+async fn make<'a>(home: &TestContext, case: &'a Case) -> Result<PreparedCase<'a>> {
     let ctx = home.beside(&format!("doctor::{}", case.place)).await?;
     let made = case.make(Arc::clone(&ctx)).await;
     made.with_context(|| format!("{} in {}", case.code, ctx.namespace))?;
@@ -79,7 +79,7 @@ async fn make<'a>(home: &TestContext, case: &'a Case) -> Result<Made<'a>> {
 }
 
 /// Runs the printed fix of each case of class `command`; of the others the text is compared.
-async fn repair(doctor: &Doctor, made: &[Made<'_>]) -> Result<()> {
+async fn repair(doctor: &Doctor, made: &[PreparedCase<'_>]) -> Result<()> {
     let all = made.iter().map(|(case, ctx)| ended(doctor, case, ctx)).collect::<Vec<_>>();
     let all: Vec<Result<()>> = stream::iter(all).buffer_unordered(AT_ONCE).collect().await;
     let failed: Vec<String> =
@@ -92,16 +92,16 @@ async fn ended(doctor: &Doctor, case: &Case, ctx: &TestContext) -> Result<()> {
     let finding = doctor.finding(&[], case.code, &ctx.namespace).await?;
     let (class, fix) = (&finding["class"], finding["fix"].as_str().unwrap_or_default());
     match case.ends {
-        Ends::Repaired => {
+        FindingOutcome::Repaired => {
             ensure!(class == "command", "{finding:#}");
             let ran = doctor.as_printed(fix).await;
             ran.with_context(|| format!("{} in {}", case.code, ctx.namespace))
         }
-        Ends::Waits(text) => {
+        FindingOutcome::Waits(text) => {
             ensure!(class == "wait" && fix.contains(text), "{finding:#}");
             Ok(())
         }
-        Ends::Asks(text) => {
+        FindingOutcome::Asks(text) => {
             ensure!(class == "ask the author" && fix.contains(text), "{finding:#}");
             Ok(())
         }

@@ -69,16 +69,16 @@ async fn applied_again(ctx: Arc<TestContext>) -> Result<()> {
     manifests.sync(&ctx, TOOLS[0]).await?;
     ctx.succeeded("kettle.v1.0.0").await?;
     ctx.at_latest("kettle", "kettle.v1.0.0").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     all_syncs(&ctx, &manifests).await?;
 
     let new = kettle("1.1.0", &kind).replaces("kettle.v1.0.0");
     ctx.publish("kitchen", &stable(&[old, new])).await?;
     ctx.succeeded(CSV).await?;
     ctx.at_latest("kettle", CSV).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     all_syncs(&ctx, &manifests).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     adopt_csv(&ctx).await?;
     nothing_is_inherited(&ctx).await?;
     prune(&ctx).await?;
@@ -122,7 +122,7 @@ async fn adopt_csv(ctx: &TestContext) -> Result<()> {
     let before = generations().await?;
     ensure!(!before.is_empty(), "there is no Deployment");
     ctx.edit::<ClusterServiceVersion>(CSV, json!({"metadata": marks()})).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let after = generations().await?;
     ensure!(before == after, "Deployments were rolled out: {before:?} became {after:?}");
     for deployment in ctx.api::<Deployment>().list(&ListParams::default()).await? {
@@ -152,7 +152,7 @@ async fn prune(ctx: &TestContext) -> Result<()> {
         }
     }
     ensure!(pruned == ["ConfigMap left"], "the tools have pruned {pruned:?}");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ctx.succeeded(CSV).await.map(drop)
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Served {
 }
 
 /// An answer.
-pub(in crate::e2e::scenarios) struct Answer {
+pub(in crate::e2e::scenarios) struct ConsoleResponse {
     pub(in crate::e2e::scenarios) status: StatusCode,
     pub(in crate::e2e::scenarios) headers: HeaderMap,
     pub(in crate::e2e::scenarios) body: String,
@@ -226,7 +226,7 @@ impl Served {
         Ok(Self { _child: child, host: host.to_owned(), cookie })
     }
 
-    pub(super) async fn get(&self, path: &str) -> Result<Answer> {
+    pub(super) async fn get(&self, path: &str) -> Result<ConsoleResponse> {
         let request = Request::get(path).header("host", &self.host).header("cookie", &self.cookie);
         send(&self.host, request.body(Full::default())?).await
     }
@@ -237,7 +237,7 @@ impl Served {
         path: &str,
         origin: &str,
         fields: &[(String, String)],
-    ) -> Result<Answer> {
+    ) -> Result<ConsoleResponse> {
         let body = form(fields);
         let request = Request::post(path).header("host", &self.host).header("cookie", &self.cookie);
         let request = request.header("origin", origin);
@@ -268,12 +268,12 @@ pub(super) fn form<N: AsRef<str>, V: AsRef<str>>(fields: &[(N, V)]) -> String {
     form.extend_pairs(fields).finish()
 }
 
-async fn send(host: &str, request: Request<Full<Bytes>>) -> Result<Answer> {
+async fn send(host: &str, request: Request<Full<Bytes>>) -> Result<ConsoleResponse> {
     ask(TcpStream::connect(host).await.context("nothing listens")?, request).await
 }
 
 /// One request over a connection of its own.
-pub(super) async fn ask<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Answer>
+pub(super) async fn ask<S>(stream: S, request: Request<Full<Bytes>>) -> Result<ConsoleResponse>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -283,7 +283,7 @@ where
         let (head, body) = response.into_parts();
         let body = body.collect().await?.to_bytes();
         let body = String::from_utf8_lossy(&body).into_owned();
-        anyhow::Ok(Answer { status: head.status, headers: head.headers, body })
+        anyhow::Ok(ConsoleResponse { status: head.status, headers: head.headers, body })
     };
     let answered = async {
         tokio::select! {

@@ -8,7 +8,7 @@ use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use serde_json::{from_value, json};
 
-use super::console::{Answer, Served};
+use super::console::{ConsoleResponse, Served};
 use super::program::Program;
 use super::{NEW, OLD, waiting_plan};
 use crate::builders::{Bundle, Crd};
@@ -41,7 +41,7 @@ pub(super) async fn acts(ctx: Arc<TestContext>) -> Result<()> {
     ctx.succeeded(OLD).await?;
     ctx.installed("kettle", OLD).await?;
     // Roles of its APIs come after a CSV has succeeded: a plan that was shown before is refused.
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let ready = r#"<button name="do" value="upgrade">"#;
     let page = served.has("/upgrade?name=kettle", &[ready, NEW]).await?;
     done(&served.send("/upgrade", &fields(&page, "upgrade-form")?).await?, "/operator?")?;
@@ -222,7 +222,7 @@ async fn remove(ctx: &TestContext, served: &Served) -> Result<()> {
 }
 
 /// What was done is shown by another page.
-fn done(answer: &Answer, path: &str) -> Result<()> {
+fn done(answer: &ConsoleResponse, path: &str) -> Result<()> {
     ensure!(answer.status == 303, "{}: {}", answer.status, answer.body);
     let location = answer.headers.get("location").context("it leads nowhere")?.to_str()?;
     ensure!(location.starts_with(path), "{location}");
@@ -265,7 +265,7 @@ impl Served {
     }
 
     /// Posts a form as a page of the console does it.
-    async fn send(&self, path: &str, fields: &Fields) -> Result<Answer> {
+    async fn send(&self, path: &str, fields: &Fields) -> Result<ConsoleResponse> {
         self.post(path, &self.origin(), fields).await
     }
 }

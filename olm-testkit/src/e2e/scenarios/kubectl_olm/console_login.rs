@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsConnector;
 
-use super::console::{Answer, ask, form};
+use super::console::{ConsoleResponse, ask, form};
 use crate::e2e::TestContext;
 use crate::wait::TIMEOUT;
 
@@ -114,7 +114,11 @@ impl LoginConsole {
     }
 
     /// Posts a token from the login page.
-    pub(in crate::e2e::scenarios) async fn enter(&self, token: &str, next: &str) -> Result<Answer> {
+    pub(in crate::e2e::scenarios) async fn enter(
+        &self,
+        token: &str,
+        next: &str,
+    ) -> Result<ConsoleResponse> {
         let body = form(&[("token", token), ("next", next)]);
         let request = Request::post("/login").header("host", self.host);
         let request = request.header("origin", format!("https://{}", self.host));
@@ -126,7 +130,7 @@ impl LoginConsole {
         &self,
         path: &str,
         headers: &[(&str, &str)],
-    ) -> Result<Answer> {
+    ) -> Result<ConsoleResponse> {
         let mut request = Request::get(path);
         if !headers.iter().any(|(name, _)| *name == "host") {
             request = request.header("host", self.host);
@@ -156,7 +160,7 @@ impl LoginConsole {
     }
 
     /// One request over a connection of its own.
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer> {
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<ConsoleResponse> {
         let (name, stream) = (ServerName::try_from(self.host)?, self.place.connect().await?);
         let stream = self.connector.connect(name, stream).await.context("no TLS")?;
         ask(stream, request).await

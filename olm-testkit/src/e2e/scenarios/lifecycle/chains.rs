@@ -54,7 +54,7 @@ pub(super) async fn predecessors(ctx: Arc<TestContext>) -> Result<()> {
     message(&ctx, "old", CsvPhase::Failed, "InvalidInstallStrategy").await?;
     ctx.create(&version("new", Some("old")).build()).await?;
     message(&ctx, "new", CsvPhase::Pending, "RequirementsUnknown").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     message(&ctx, "new", CsvPhase::Pending, "RequirementsUnknown").await?;
     respec(&ctx, &version("old", None)).await?;
     wait::until_gone(&ctx.api::<ClusterServiceVersion>(), "old").await?;
@@ -93,7 +93,7 @@ pub(super) async fn a_circle(ctx: Arc<TestContext>) -> Result<()> {
         message.is_some_and(|text| text.contains("spec.replaces leads in a circle: "))
     };
     wait::until(&ctx.api(), "a", "say that it is in a circle", says_so).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     patch_csv(&ctx, "a", json!({"spec": {"replaces": null}})).await?;
     wait::until_gone(&ctx.api::<ClusterServiceVersion>(), "a").await?;
     ctx.succeeded("b").await.map(drop)

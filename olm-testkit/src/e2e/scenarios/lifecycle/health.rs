@@ -52,7 +52,7 @@ pub(super) async fn a_deployment_behind_our_back(ctx: Arc<TestContext>) -> Resul
     ctx.create(&operator(KETTLE).build()).await?;
     ctx.succeeded(KETTLE).await?;
     patch_deployment(&ctx, KETTLE, json!({"metadata": {"labels": {"mine": "x"}}})).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let deployments: Api<Deployment> = ctx.api();
     ensure!(deployments.get(KETTLE).await?.labels().contains_key("mine"), "it did not stay");
     deployments.delete(KETTLE, &DeleteParams::background()).await?;
@@ -131,7 +131,7 @@ async fn missed_for_good(ctx: &TestContext) -> Result<()> {
             && conditions.any(|one| one.reason.as_deref() == Some("ProgressDeadlineExceeded"))
     };
     wait::until(&ctx.api(), KETTLE, "miss its deadline with its pod", missed).await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// Label of the only node that the pods of a scenario go to.

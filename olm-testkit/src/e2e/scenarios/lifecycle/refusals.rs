@@ -165,7 +165,7 @@ pub(super) async fn invalid_csvs(ctx: Arc<TestContext>) -> Result<()> {
         let text = message(&ctx, name, CsvPhase::Failed, reason).await?;
         ensure!(text == expected, "{name}: {text}");
     }
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let none = ctx.api::<ClusterServiceVersion>().get("helm").await?;
     ensure!(none.status.is_some_and(|status| status.phase == CsvPhase::Failed), "helm moved on");
     Ok(())

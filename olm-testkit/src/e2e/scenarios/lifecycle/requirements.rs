@@ -114,13 +114,13 @@ pub(super) async fn rights_of_the_old_version(ctx: Arc<TestContext>) -> Result<(
     let new = operator("new").permission("kettle", rules()).replaces("old").build();
     let new = ctx.create(&new).await?;
     until_account(&ctx, "new", "PresentNotSatisfied", UNSATISFIED).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ctx.csv_phase("old", CsvPhase::Replacing, "BeingReplaced").await?;
     give_rights(&ctx, &new).await?;
     ctx.succeeded("new").await?;
     wait::until_gone(&ctx.api::<ClusterServiceVersion>(), "old").await?;
     wait::until_gone(&ctx.api::<RoleBinding>(), "old-rights").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let end = ctx.succeeded("new").await?;
     let status = end.status.unwrap_or_default();
     let failed = status.conditions.iter().find(|past| past.phase == CsvPhase::Failed);

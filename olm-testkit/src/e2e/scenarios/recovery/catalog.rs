@@ -67,7 +67,7 @@ async fn dies_and_returns(ctx: Arc<TestContext>) -> Result<()> {
     ctx.at_latest("early", "early.v1.0.0").await?;
     untouched(&csv, &ctx.succeeded("early.v1.0.0").await?)?;
     untouched(&deployment, &ctx.api().get("early").await?)?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// While one catalog is away, resolution goes on with what was read of it: who subscribes to another
@@ -92,7 +92,7 @@ async fn last_good(ctx: Arc<TestContext>) -> Result<()> {
     ctx.at_latest("early", "early.v1.0.0").await?;
     ctx.catalog_returns("shelf").await?;
     is_in_state(&ctx, "READY").await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// What the status of a catalog says about content that is not current.
@@ -119,7 +119,7 @@ async fn is_late(ctx: Arc<TestContext>) -> Result<()> {
     ctx.catalog_returns("shelf").await?;
     ctx.succeeded("patient.v1.0.0").await?;
     ctx.at_latest("patient", "patient.v1.0.0").await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 fn package(ctx: &TestContext, name: &str) -> Package {

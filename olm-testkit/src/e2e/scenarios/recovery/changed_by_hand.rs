@@ -71,7 +71,7 @@ async fn deployment_deleted(ctx: Arc<TestContext>) -> Result<()> {
     let made: Deployment = ctx.api().get("lamp").await.context("no Deployment")?;
     ensure!(made.uid() != deleted.uid(), "the Deployment is still the old one");
     ensure!(made.labels() == deleted.labels() && made.spec == deleted.spec, "it is another one");
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// The label that says for which spec a Deployment was made.
@@ -88,7 +88,7 @@ async fn hash_edited(ctx: Arc<TestContext>) -> Result<()> {
     let message = "installing: deployment desk doesn't have a spec hash, update it";
     let state = (CsvPhase::InstallReady, "ComponentUnhealthy", message);
     deployment_edited(&ctx, &after, "desk", edit, state).await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// The labels that say to whom a Deployment belongs: without them it counts as missing.
@@ -98,7 +98,7 @@ async fn owner_removed(ctx: Arc<TestContext>) -> Result<()> {
     let message = "installing: missing deployment with name=rack";
     let state = (CsvPhase::Failed, "ComponentUnhealthy", message);
     deployment_edited(&ctx, &before, "rack", edit, state).await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// The annotation of the pods by which an operator knows its namespaces. What else is in a
@@ -123,7 +123,7 @@ async fn template_edited(ctx: Arc<TestContext>) -> Result<()> {
     })
     .await?;
     ctx.recovered(&before, &[]).await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 async fn scale(ctx: &TestContext, name: &str, replicas: i32) -> Result<()> {
@@ -185,7 +185,7 @@ async fn config_map_deleted(ctx: Arc<TestContext>) -> Result<()> {
         |subscription: Subscription| subscription.status.and_then(|status| status.install_plan_ref);
     let now = ctx.at_latest("vase", "vase.v1.0.0").await?;
     ensure!(plan(now) == plan(subscription), "the Subscription points at another plan");
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// A Subscription that has forgotten everything finds its plan and its CSV again.
@@ -199,5 +199,5 @@ async fn subscription_wiped(ctx: Arc<TestContext>) -> Result<()> {
         |subscription: &Subscription| subscription.status.as_ref()?.install_plan_generation;
     ensure!(generation(&after) == generation(&before), "{:?}", generation(&after));
     untouched(&csv, &ctx.succeeded("rug.v1.0.0").await?)?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }

@@ -54,7 +54,7 @@ async fn deleted(ctx: Arc<TestContext>) -> Result<()> {
         .await?;
     let status = pending.status.clone().unwrap_or_default();
     same(status.current_csv.as_deref(), "fan.v1.0.0")?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let plans = ctx.api::<InstallPlan>().list(&ListParams::default()).await?;
     ensure!(plans.items.len() == 1, "there are {} InstallPlans", plans.items.len());
 
@@ -63,7 +63,7 @@ async fn deleted(ctx: Arc<TestContext>) -> Result<()> {
     ctx.succeeded("fan.v1.0.0").await?;
     let subscription = ctx.at_latest("fan", "fan.v1.0.0").await?;
     ensure!(ctx.plan_of(&subscription).await?.uid() != old.uid(), "the deleted plan is back");
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// Without its finalizer a CSV would leave cluster-scoped objects behind.
@@ -77,7 +77,7 @@ async fn finalizer_removed(ctx: Arc<TestContext>) -> Result<()> {
     })
     .await?;
     ctx.succeeded("bin.v1.0.0").await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// A CSV without a status begins anew; its Deployment is written once more, and is the same.
@@ -92,7 +92,7 @@ async fn status_wiped(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(phases.first() == Some(&CsvPhase::Pending), "the history is {phases:?}");
     let after: Deployment = ctx.api().get("tap").await?;
     ensure!(after.uid() == deployment.uid() && after.spec == deployment.spec, "{:?}", after.spec);
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// The annotations that name a CSV's OperatorGroup come back, and nothing is installed again.
@@ -114,5 +114,5 @@ async fn annotations_stripped(ctx: Arc<TestContext>) -> Result<()> {
     .await?;
     ensure!(after.status == before.status, "the CSV went through other states");
     untouched(&deployment, &ctx.api().get("mat").await?)?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }

@@ -60,7 +60,7 @@ async fn no_node(ctx: Arc<TestContext>) -> Result<()> {
         (CsvPhase::Pending, "NeedsReinstall", message.as_str()),
     ];
     ctx.recovered(&before, &through).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     capacity.close().await
 }
 
@@ -80,7 +80,7 @@ async fn no_quota(ctx: Arc<TestContext>) -> Result<()> {
     ctx.is("poor.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
     ctx.delete::<ResourceQuota>("no-pods").await?;
     ctx.succeeded("poor.v1.0.0").await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// The Deployment controller has given up; when its pods can run after all, the CSV succeeds.
@@ -97,6 +97,6 @@ async fn deadline(ctx: Arc<TestContext>) -> Result<()> {
     ctx.announced("late.v1.0.0", "InstallCheckFailed", message).await?;
     capacity.open().await?;
     ctx.succeeded("late.v1.0.0").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     capacity.close().await
 }

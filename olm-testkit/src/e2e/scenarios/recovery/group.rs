@@ -44,7 +44,7 @@ async fn deleted(ctx: Arc<TestContext>) -> Result<()> {
     ctx.operator_group().await?;
     ctx.recovered(&before, &[failed, GOES_ON]).await?;
     ctx.at_latest("key", "key.v1.0.0").await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// Two groups are one too many, and both say so.
@@ -67,7 +67,7 @@ async fn a_second_one(ctx: Arc<TestContext>) -> Result<()> {
     says_that_there_are_several(&ctx, "group", false).await?;
     ctx.recovered(&before, &[failed, GOES_ON]).await?;
     ctx.at_latest("nut", "nut.v1.0.0").await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 async fn says_that_there_are_several(ctx: &TestContext, group: &str, several: bool) -> Result<()> {

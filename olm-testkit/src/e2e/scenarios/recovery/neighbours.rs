@@ -51,7 +51,7 @@ async fn garbage(ctx: Arc<TestContext>) -> Result<()> {
         ctx.edit::<ClusterServiceVersion>(&name, repair).await?;
         ctx.succeeded(&name).await?;
     }
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// Sorts of garbage, with the phase, the reason and a part of the message that follow.

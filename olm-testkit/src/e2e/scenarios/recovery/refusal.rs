@@ -49,7 +49,7 @@ async fn for_a_while(ctx: Arc<TestContext>) -> Result<()> {
     policy.withdraw().await?;
     ctx.succeeded("pan.v1.0.0").await?;
     check_complete(&ctx, "pan", &plan).await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// A quota forbids the Service of the bundle. What is forbidden is tried for longer than a minute.
@@ -66,7 +66,7 @@ async fn forbidden(ctx: Arc<TestContext>) -> Result<()> {
     ctx.delete::<ResourceQuota>("not-one-service").await?;
     ctx.succeeded("pot.v1.0.0").await?;
     check_complete(&ctx, "pot", &plan).await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// Any other refusal ends the plan after a minute. Whoever removes the cause, the Subscription and
@@ -90,7 +90,7 @@ async fn for_good(ctx: Arc<TestContext>) -> Result<()> {
     ctx.subscribe("wok", "shelf").await?;
     ctx.succeeded("wok.v1.0.0").await?;
     ctx.at_latest("wok", "wok.v1.0.0").await?;
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 /// Subscribes to an operator that brings a ConfigMap and a Service.

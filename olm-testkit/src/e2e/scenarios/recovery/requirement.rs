@@ -136,7 +136,7 @@ where
     let after = ctx.recovered(&before, &through).await?;
     let unmet = after.status.unwrap_or_default().requirement_status;
     ensure!(unmet.iter().all(|one| one.status == "Present"), "{unmet:?}");
-    ctx.at_rest().await
+    ctx.until_idle().await
 }
 
 fn says(all: &[RequirementStatus], name: &str, status: &str, message: &str) -> bool {

@@ -1,8 +1,8 @@
 //! Operators that the API server calls: webhooks for admission and conversion, and APIs.
 
 mod leftovers;
+mod lost_components;
 mod operator;
-mod parts;
 mod rotation;
 mod traffic;
 mod upgrade;
@@ -83,22 +83,22 @@ fn mended() -> Vec<Scenario> {
         scenario(
             "servers::lost_parts",
             "what an install made for a server and a user deleted is named and made again",
-            parts::come_back,
+            lost_components::come_back,
         ),
         scenario(
             "servers::garbage_in_a_secret",
             "what is no certificate in the Secret of a server is replaced",
-            parts::garbage_is_replaced,
+            lost_components::garbage_is_replaced,
         ),
         scenario(
             "servers::a_required_api",
             "a CSV waits for the API that another one serves",
-            parts::a_required_api,
+            lost_components::a_required_api,
         ),
         scenario(
             "servers::conversion_is_for_all",
             "a CSV with a conversion webhook that can be confined to namespaces says so",
-            parts::conversion_is_for_all,
+            lost_components::conversion_is_for_all,
         ),
         scenario(
             "servers::bad_descriptions",

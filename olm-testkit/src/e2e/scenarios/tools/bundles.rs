@@ -84,7 +84,7 @@ async fn upgraded_and_cleaned(tool: &Tool<'_>, address: Option<&str>) -> Result<
     tool.until_none::<OperatorGroup>().await?;
     let map = format!("{CATALOG}-configmap-partition-1");
     wait::until_gone(&ctx.api::<ConfigMap>(), &map).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let csvs = tool.list::<ClusterServiceVersion>().await?;
     let subscriptions = tool.list::<Subscription>().await?;
     ensure!(csvs.is_empty() && subscriptions.is_empty(), "the operator is back");

@@ -232,7 +232,7 @@ async fn nothing_is_left(tool: &Tool<'_>) -> Result<()> {
     tool.until_none::<OperatorCondition>().await?;
     tool.until_none::<Role>().await?;
     tool.until_none::<RoleBinding>().await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     ensure!(tool.list::<ClusterServiceVersion>().await?.is_empty(), "the CSV is back");
     ensure!(tool.list::<InstallPlan>().await?.is_empty(), "an InstallPlan is back");
     let crds = tool.cluster_api::<CustomResourceDefinition>();

@@ -11,7 +11,7 @@ use olm_types::api::{
 use olm_types::conditions::install_plan::INSTALLED;
 use serde_json::json;
 
-use super::two_plans::{NEW, OLD, Thing, TwoPlans, delete, phase};
+use super::two_plans::{NEW, OLD, TwoPlans, UserObject, delete, phase};
 use crate::builders::{self, Bundle, Package, csv};
 use crate::e2e::context::TestContext;
 use crate::e2e::scenarios::install::operator;
@@ -26,7 +26,7 @@ pub(super) async fn subscription_being_deleted(ctx: Arc<TestContext>) -> Result<
         .await?;
     finalizers(&ctx, &[]).await?;
     wait::until_gone(&ctx.api::<InstallPlan>(), &plans.newer).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     plans.next_version_never_came()
 }
 
@@ -42,14 +42,14 @@ pub(super) async fn orphaned_plans(ctx: Arc<TestContext>) -> Result<()> {
     wait::until_gone(&ctx.api::<Subscription>(), "kettle").await?;
     remove_older(&ctx, &plans).await?;
     held(&ctx, &plans, "no Subscription refers to this InstallPlan any more; delete it").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     plans.next_version_never_came()
 }
 
 /// Deletes the Subscription, which a finalizer keeps.
 async fn delete_kept(ctx: &TestContext) -> Result<()> {
     finalizers(ctx, &["example.com/keep"]).await?;
-    delete(ctx, Thing::Subscription).await
+    delete(ctx, UserObject::Subscription).await
 }
 
 async fn finalizers(ctx: &TestContext, finalizers: &[&str]) -> Result<()> {
@@ -68,9 +68,9 @@ pub(super) async fn replaced_csv_deleted(ctx: Arc<TestContext>) -> Result<()> {
     remove_older(&ctx, &plans).await?;
     let text = format!("ClusterServiceVersion {OLD}, which {NEW} would replace, was deleted");
     held(&ctx, &plans, &text).await?;
-    delete(&ctx, Thing::Subscription).await?;
+    delete(&ctx, UserObject::Subscription).await?;
     wait::until_gone(&ctx.api::<InstallPlan>(), &plans.newer).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     plans.next_version_never_came()
 }
 

@@ -8,8 +8,8 @@ use kube::api::{Api, DeleteParams, ListParams};
 use kube::{Resource, ResourceExt};
 use olm_types::api::{ClusterServiceVersion, InstallPlan};
 
-use super::two_plans::Thing::{Catalog, Csvs, Group, Plans, Subscription};
-use super::two_plans::{Thing, TwoPlans, delete};
+use super::two_plans::UserObject::{Catalog, Csvs, Group, Plans, Subscription};
+use super::two_plans::{TwoPlans, UserObject, delete};
 use crate::e2e::context::TestContext;
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
@@ -17,7 +17,7 @@ use crate::wait;
 /// Names of scenarios, what they are about, and the order of deletion. In the last column is
 /// whether the next version may have been installed meanwhile: while a Subscription is there without
 /// a plan, it gets one. What came so is deleted once more.
-const ORDERS: &[(&str, &str, &[Thing], bool)] = &[
+const ORDERS: &[(&str, &str, &[UserObject], bool)] = &[
     (
         "uninstall::subscription_csv_group",
         "nothing comes back after Subscription, CSV and group were deleted",
@@ -75,18 +75,18 @@ pub(super) fn all() -> Vec<Scenario> {
     orders.chain([namespace]).collect()
 }
 
-async fn in_order(ctx: Arc<TestContext>, things: &'static [Thing], brief: bool) -> Result<()> {
+async fn in_order(ctx: Arc<TestContext>, things: &'static [UserObject], brief: bool) -> Result<()> {
     let plans = TwoPlans::begin(&ctx).await?;
     for thing in things {
         delete(&ctx, *thing).await?;
     }
     all_gone::<InstallPlan>(&ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     if brief {
         delete(&ctx, Csvs).await?;
     }
     all_gone::<ClusterServiceVersion>(&ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let left = ctx.api::<ClusterServiceVersion>().list(&ListParams::default()).await?.items;
     let left: Vec<_> = left.iter().map(ResourceExt::name_any).collect();
     ensure!(left.is_empty(), "{left:?} came back");

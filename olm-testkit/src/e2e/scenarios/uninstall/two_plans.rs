@@ -74,7 +74,7 @@ fn of_no_kind() -> Value {
 
 /// Something that a user deletes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(super) enum UserObject {
     Subscription,
     Csvs,
     Plans,
@@ -83,13 +83,13 @@ pub(super) enum Thing {
 }
 
 /// Deletes it, if it is still there, and does not wait until it is gone.
-pub(super) async fn delete(ctx: &TestContext, thing: Thing) -> Result<()> {
+pub(super) async fn delete(ctx: &TestContext, thing: UserObject) -> Result<()> {
     match thing {
-        Thing::Subscription => all::<Subscription>(ctx).await,
-        Thing::Csvs => all::<ClusterServiceVersion>(ctx).await,
-        Thing::Plans => all::<InstallPlan>(ctx).await,
-        Thing::Group => all::<OperatorGroup>(ctx).await,
-        Thing::Catalog => all::<CatalogSource>(ctx).await,
+        UserObject::Subscription => all::<Subscription>(ctx).await,
+        UserObject::Csvs => all::<ClusterServiceVersion>(ctx).await,
+        UserObject::Plans => all::<InstallPlan>(ctx).await,
+        UserObject::Group => all::<OperatorGroup>(ctx).await,
+        UserObject::Catalog => all::<CatalogSource>(ctx).await,
     }
 }
 

@@ -37,7 +37,7 @@ pub async fn a_missing_api(ctx: Arc<TestContext>) -> Result<()> {
     ctx.installed("kettle", OLD).await?;
     check_nothing_started(&ctx).await?;
     check_reported(&ctx).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
 
     let tap = Bundle::new("1.0.0", &operator("tap", "1.0.0", &taps)).provides(&taps);
     ctx.publish("kitchen", &[kettle, small("spoon"), Package::single("tap", tap)]).await?;

@@ -80,7 +80,7 @@ pub async fn foreign_definition(tenant: Tenant) -> Result<()> {
         wait::until(&crds, &name, "belong to the tenant's operator", is_labelled).await?;
         return read.expect(&tenant.ctx.client, true).await;
     }
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     read.expect(&tenant.ctx.client, false).await?;
     ensure!(!is_labelled(&crds.get(&name).await?), "a tenant's CSV labels the definition");
     let roles: Api<ClusterRole> = Api::all(tenant.ctx.client.clone());
@@ -111,7 +111,7 @@ pub async fn foreign_role(tenant: Tenant) -> Result<()> {
     for level in ["admin", "view", "crdview"] {
         wait::until(&roles, &name(level), "be there", |_| true).await?;
     }
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let now = roles.get(&name("edit")).await?;
     ensure!(now == mine, "the role of another user became {now:?}");
     Ok(())

@@ -29,7 +29,7 @@ pub async fn labels(tenant: Tenant) -> Result<()> {
     tenant.create(&account).await?;
     let operators: Api<Operator> = Api::all(tenant.ctx.client.clone());
     wait::until(&operators, &own, "be there", |_| true).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let all = operators.list(&ListParams::default()).await?.items;
     let made = all.iter().map(ResourceExt::name_any).filter(|name| {
         name.ends_with(&format!(".{}", tenant.foreign)) || name.starts_with("flood-of-")
@@ -51,7 +51,7 @@ pub async fn groups(tenant: Tenant) -> Result<()> {
     };
     let last = format!("group{}", MANY - 1);
     wait::until(&tenant.ctx.api(), &last, "say that there are others", reported).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let roles: Api<ClusterRole> = Api::all(tenant.ctx.client.clone());
     let labels = format!("olm.owner.namespace={},olm.owner.kind=OperatorGroup", tenant.home());
     let roles = roles.list(&ListParams::default().labels(&labels)).await?.items;

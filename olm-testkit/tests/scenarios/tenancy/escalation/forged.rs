@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::bundles::installer;
 use super::csvs::{SNOOP, snoop};
-use super::forgery::{CSV as HONEST, Honest};
+use super::forgery::{CSV as HONEST, OperatorObjects};
 use super::groups::{nothing_is_gained, ruler};
 use super::plans::{crown, reported, write_plan_with};
 use super::targets::{install, thief};
@@ -36,7 +36,7 @@ pub async fn forged_phase(tenant: Tenant) -> Result<()> {
     // One that makes way is not looked at again, and nothing of it is installed.
     let forged = json!({"phase": "Replacing", "reason": "BeingReplaced"});
     tenant.put_status::<ClusterServiceVersion>(SNOOP, forged).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     no_webhook(&tenant, "Replacing").await
 }
 
@@ -131,7 +131,7 @@ pub async fn forged_executor(tenant: Tenant) -> Result<()> {
 /// A Subscription says that it installed the operator of another user, and names his plan, the newest that there
 /// can be: the operator is not configured by it, and keeps its Deployment.
 pub async fn forged_pointers(tenant: Tenant) -> Result<()> {
-    let before = Honest::install(&tenant).await?;
+    let before = OperatorObjects::install(&tenant).await?;
     tenant.own_group().await?;
     let mut subscription = builders::subscription(tenant.home(), "any", "stable", "none");
     subscription.spec.config = Some(json!({"env": [{"name": "STOLEN", "value": "yes"}]}).into());
@@ -153,8 +153,8 @@ pub async fn forged_pointers(tenant: Tenant) -> Result<()> {
         }],
     });
     tenant.put_status::<Subscription>("any", forged).await?;
-    tenant.ctx.at_rest().await?;
-    let after = Honest::look(&tenant).await?;
+    tenant.ctx.until_idle().await?;
+    let after = OperatorObjects::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
     Ok(())
 }

@@ -18,31 +18,31 @@ pub const CSV: &str = "honest.v1.0.0";
 /// Neither are foreign objects deleted or taken over, nor does any user get their rights; this holds
 /// under v0's policy, too.
 pub async fn forged_owners(tenant: Tenant) -> Result<()> {
-    let before = Honest::install(&tenant).await?;
+    let before = OperatorObjects::install(&tenant).await?;
     let account = tenant.account("thief");
     let theft = tenant.theft(&account, &tenant.foreign);
     tenant.own_group().await?;
     forge_rights(&tenant).await?;
     forge_copy(&tenant).await?;
     forge_namesake(&tenant).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     theft.expect(&tenant.ctx.client, false).await?;
     tenant.theft(&account, "kube-system").expect(&tenant.ctx.client, false).await?;
-    let after = Honest::look(&tenant).await?;
+    let after = OperatorObjects::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
     Ok(())
 }
 
 /// The uids of what belongs to the operator of another user.
 #[derive(Debug, PartialEq)]
-pub struct Honest {
+pub struct OperatorObjects {
     csv: Option<String>,
     /// The uid, and what its description counts as.
     deployment: (Option<String>, Option<i64>),
     role: Option<String>,
 }
 
-impl Honest {
+impl OperatorObjects {
     /// Installs the operator.
     pub async fn install(tenant: &Tenant) -> Result<Self> {
         let once = PostParams::default();

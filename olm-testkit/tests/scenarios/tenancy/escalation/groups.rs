@@ -86,7 +86,7 @@ pub async fn going_targets(tenant: Tenant) -> Result<()> {
 
 /// The account of the tenant's CSV has its rights nowhere else.
 pub async fn nothing_is_gained(tenant: &Tenant) -> Result<()> {
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let account = tenant.account("thief");
     tenant.theft(&account, "kube-system").expect(&tenant.ctx.client, false).await?;
     tenant.theft(&account, &tenant.foreign).expect(&tenant.ctx.client, false).await

@@ -58,12 +58,12 @@ pub async fn lost_certificate(tenant: Tenant) -> Result<()> {
 /// nor does anything else change whom the API server trusts.
 pub async fn forged_certificates(tenant: Tenant) -> Result<()> {
     let (name, _) = called_at_home(&tenant).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let before = certificate(&tenant, &name).await?;
     for time in ["2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"] {
         let forged = json!({"certsRotateAt": time, "certsLastUpdated": time});
         tenant.put_status::<ClusterServiceVersion>(&name, forged).await?;
-        tenant.ctx.at_rest().await?;
+        tenant.ctx.until_idle().await?;
         let after = certificate(&tenant, &name).await?;
         ensure!(before == after, "with times of {time}, the certificate is another one");
     }
@@ -104,7 +104,7 @@ async fn lose_secret(tenant: &Tenant) -> Result<()> {
 
 /// Fails unless the webhook is called for the same namespaces once everything rests.
 async fn still(tenant: &Tenant, csv: &str, own: &Value) -> Result<()> {
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let now = called_for(tenant, csv).await?;
     ensure!(now == *own, "the webhook is called for namespaces with {now}");
     Ok(())

@@ -71,7 +71,7 @@ pub async fn plan_by_hand(tenant: Tenant) -> Result<()> {
     // What a plan says that lacked rights, which is tried again.
     let forged = json!({"phase": "Failed", "message": "clusterrolebindings is forbidden: no"});
     tenant.put_status::<InstallPlan>("by-hand", forged).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     theft.expect(&tenant.ctx.client, false).await
 }
 

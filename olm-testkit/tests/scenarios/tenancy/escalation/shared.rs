@@ -43,7 +43,7 @@ pub async fn shared_bundle(tenant: Tenant) -> Result<()> {
     let seconds = made.spec.as_ref().and_then(|spec| spec.active_deadline_seconds);
     ensure!(seconds == Some(BY_FLAG), "the tenant gives all namespaces {seconds:?} seconds");
     subscribe_elsewhere(&tenant, &package).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let now = jobs.get(&made.name_any()).await?;
     ensure!(now.uid() == made.uid(), "the Job was deleted and made anew");
     Ok(())

@@ -13,7 +13,7 @@ use olm_types::api::{
 use olm_types::hash::unpack_name;
 use serde_json::json;
 
-use super::forgery::{CSV as HONEST, Honest};
+use super::forgery::{CSV as HONEST, OperatorObjects};
 use super::groups::nothing_is_gained;
 use super::plans::{concluded, crown};
 use super::targets::{install, thief};
@@ -21,7 +21,7 @@ use super::tenant::Tenant;
 
 /// Neither does any of them give the tenant anything, nor does it change the operator of another user.
 pub async fn forged_statuses(tenant: Tenant) -> Result<()> {
-    let before = Honest::install(&tenant).await?;
+    let before = OperatorObjects::install(&tenant).await?;
     forged_catalog(&tenant).await?;
     forged_conditions(&tenant).await?;
     forged_copy(&tenant).await?;
@@ -29,7 +29,7 @@ pub async fn forged_statuses(tenant: Tenant) -> Result<()> {
     forged_phase_of_a_plan(&tenant).await?;
     forged_origin_of_a_plan(&tenant).await?;
     nothing_is_gained(&tenant).await?;
-    let after = Honest::look(&tenant).await?;
+    let after = OperatorObjects::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
     Ok(())
 }
@@ -117,7 +117,7 @@ async fn forged_phase_of_a_plan(tenant: &Tenant) -> Result<()> {
         // The targets of the only group are refused.
         concluded(tenant, "no operator group found that is managing this namespace").await?;
     }
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     let theft = tenant.theft(&tenant.user, "kube-system");
     theft.expect(&tenant.ctx.client, false).await?;
     let loot: Api<Deployment> = tenant.ctx.api();
@@ -153,7 +153,7 @@ async fn forged_origin_of_a_plan(tenant: &Tenant) -> Result<()> {
     let metadata =
         json!({"ownerReferences": [owner], "annotations": {"olm-rs.dev/asked-by": asked}});
     tenant.put::<InstallPlan>("of-olm", json!({"metadata": metadata})).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     tenant.theft(&tenant.user, "kube-system").expect(&tenant.ctx.client, false).await?;
     let jobs: Api<Job> = Api::namespaced(tenant.ctx.client.clone(), OLM_NAMESPACE);
     let unpacked = jobs.get_opt(&unpack_name(&image)).await?;

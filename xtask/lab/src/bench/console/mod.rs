@@ -4,9 +4,9 @@
 //! Catalogs are served as in [`super::packages`]. Namespaces have a Subscription each, to a package that there is not,
 //! and no OperatorGroup: catalog-operator says so once, before anything is measured.
 //!
-//! - `asked`: a console, and connections to it.
+//! - `connection`: a console, and connections to it.
 
-mod asked;
+mod connection;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use tokio::time::sleep;
 
 use super::{corpus, packages};
 use crate::scale::table::{Table, percentile};
-use asked::{Connection, Console};
+use connection::{Connection, Console};
 
 /// Most of each figure: milliseconds, kilobytes of 1,024 bytes, megabytes.
 const FIRST: f64 = 100.0;

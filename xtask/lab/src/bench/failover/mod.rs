@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use olm_testkit::audit::AuditLog;
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::fixture::Fixture;
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::process::Running;
 use tokio::time::{Instant, sleep};
 
@@ -88,7 +88,8 @@ impl Bench<'_> {
     async fn replica(&mut self) -> Result<Running> {
         self.started += 1;
         let log = format!("{}-{}", self.operator, self.started);
-        let special = Special { log, args: vec![LEADER_ELECT.to_owned()], ..Special::default() };
+        let special =
+            StartOptions { log, args: vec![LEADER_ELECT.to_owned()], ..StartOptions::default() };
         let started =
             self.fixture.binaries.operator(self.operator, &self.fixture.kubeconfig, special);
         let (running, admin) = started.await?;
@@ -103,7 +104,7 @@ impl Bench<'_> {
         end: End,
     ) -> Result<(Duration, (Running, Running))> {
         let mut audit = self.writes();
-        audit.until_quiet(&[self.operator.name()], QUIET, TIMEOUT).await?;
+        audit.until_idle(&[self.operator.name()], QUIET, TIMEOUT).await?;
         let ended = match end {
             End::Asked => {
                 leader.terminate()?;
@@ -128,7 +129,7 @@ impl Bench<'_> {
 
     /// What both write within a minute, and their memory.
     async fn idle(&self, leader: &Running, standby: &Running) -> Result<()> {
-        self.writes().until_quiet(&[self.operator.name()], QUIET, TIMEOUT).await?;
+        self.writes().until_idle(&[self.operator.name()], QUIET, TIMEOUT).await?;
         let mut audit = self.fixture.audit();
         audit.skip()?;
         sleep(IDLE).await;

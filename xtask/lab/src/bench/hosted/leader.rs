@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use olm_testkit::catalog_reader::{Reader, Reads};
 use olm_testkit::deploy::LEADER_ELECT;
-use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::{Operator, Special};
+use olm_testkit::fixture::{Fixture, FixturePaths};
+use olm_testkit::operators::{Operator, StartOptions};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::wait;
@@ -42,7 +42,7 @@ impl fmt::Display for Killed {
 
 /// Kills the leader while a client reads from both in turn.
 pub(super) async fn killed(catalogs: &Catalogs, binaries: &Path) -> Result<Killed> {
-    let places = Places::of(binaries, None);
+    let places = FixturePaths::of(binaries, None);
     let fixture = Fixture::start("bench-leader", &places, Progress::to_stderr()).await?;
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let mut leader = replica(&fixture, &folder, 1).await?;
@@ -72,7 +72,8 @@ async fn replica(fixture: &Fixture, folder: &TempDir, number: u8) -> Result<Runn
         format!("--catalogs-dir={}", dir.display()),
         format!("--catalogs-address={}", address(number)),
     ];
-    let special = Special { log: format!("catalog-operator-{number}"), args, ..Special::default() };
+    let special =
+        StartOptions { log: format!("catalog-operator-{number}"), args, ..StartOptions::default() };
     let operator = Operator::Catalog;
     let started = fixture.binaries.operator(operator, &fixture.kubeconfig, special).await?;
     let (running, admin) = started;

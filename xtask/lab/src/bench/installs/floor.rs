@@ -16,13 +16,13 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Client;
 use kube::api::{Api, DynamicObject, PostParams};
 use olm_testkit::audit::AuditLog;
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 use olm_testkit::wait;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::play::{Left, NAMESPACE};
+use super::play::{LeftObjects, NAMESPACE};
 use super::writes::is_counted;
 
 /// Requests at a time.
@@ -80,22 +80,22 @@ impl fmt::Display for Floor {
 }
 
 /// Writes the objects into a cluster of its own and waits.
-pub(super) async fn measure(left: Left, binaries: &Path) -> Result<Floor> {
-    let places = Places::of(binaries, None);
+pub(super) async fn measure(left: LeftObjects, binaries: &Path) -> Result<Floor> {
+    let places = FixturePaths::of(binaries, None);
     let fixture = Fixture::start("floor", &places, Progress::to_stderr()).await?;
     let measured = counted(&fixture, left).await;
     fixture.end().await.and(measured)
 }
 
-async fn counted(fixture: &Fixture, left: Left) -> Result<Floor> {
+async fn counted(fixture: &Fixture, left: LeftObjects) -> Result<Floor> {
     let mut audit = fixture.audit();
     audit.skip()?;
     let written = write(&fixture.client, left).await?;
     Ok(Floor { writes: writes(audit).await?, ..written })
 }
 
-async fn write(client: &Client, left: Left) -> Result<Floor> {
-    let Left { objects, kinds } = left;
+async fn write(client: &Client, left: LeftObjects) -> Result<Floor> {
+    let LeftObjects { objects, kinds } = left;
     let objects = plan(objects);
     let names = ["CustomResourceDefinition", "Deployment"].map(|kind| names(&objects, kind));
     ensure!(!names[1].is_empty(), "the install left no Deployment");

@@ -29,7 +29,7 @@ use olm_testkit::progress::Progress;
 
 use super::olm::Implementation;
 use content::Content;
-use play::{Played, Rest};
+use play::{Played, WaitTimes};
 
 /// Arguments of both commands.
 #[derive(Debug, Args)]
@@ -95,6 +95,6 @@ async fn play(
     content: &Content,
     binaries: &Path,
 ) -> Result<Played> {
-    let rest = Rest::of(arguments.silence);
+    let rest = WaitTimes::of(arguments.silence);
     play::play(implementation, content, (binaries, arguments.logs.as_deref()), rest).await
 }

@@ -38,7 +38,7 @@ const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// How long is waited where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rest {
+pub(super) struct WaitTimes {
     /// Before memory is read for the first time: an allocator gives back what it has not needed.
     idle: Duration,
     /// After the last CSV has succeeded, until everything is counted.
@@ -47,7 +47,7 @@ pub(super) struct Rest {
     silence: Duration,
 }
 
-impl Rest {
+impl WaitTimes {
     /// With so many seconds without a write at the end.
     pub(super) fn of(silence: u64) -> Self {
         let seconds = Duration::from_secs;
@@ -81,7 +81,7 @@ pub(super) struct Played {
     /// And after.
     pub(super) after: Memory,
     /// What is in the cluster because of the installs, and its kinds.
-    pub(super) left: Left,
+    pub(super) left: LeftObjects,
 }
 
 /// Bytes of each operator.
@@ -101,7 +101,7 @@ impl Memory {
 
 /// Objects, and how the API server calls their kinds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Left {
+pub(super) struct LeftObjects {
     /// Objects, each with its kind.
     pub(super) objects: Vec<Value>,
     /// By kind.
@@ -113,7 +113,7 @@ pub(super) async fn play(
     implementation: &Implementation,
     content: &Content,
     (binaries, logs): (&Path, Option<&Path>),
-    rest: Rest,
+    rest: WaitTimes,
 ) -> Result<Played> {
     let mut olm = implementation.start(binaries, logs, &[]).await?;
     let measured = measure(&olm, implementation, content, rest).await;
@@ -126,12 +126,12 @@ async fn measure(
     olm: &Olm,
     implementation: &Implementation,
     content: &Content,
-    rest: Rest,
+    rest: WaitTimes,
 ) -> Result<Played> {
     let (fixture, programs) = (&olm.fixture, implementation.programs());
     let address = fixture.serve(CATALOG, CatalogDir::existing(content.catalog().to_owned()))?;
     fixture.add_catalog(CATALOG, &address).await?;
-    fixture.audit().until_quiet(&programs, QUIET, TIMEOUT).await?;
+    fixture.audit().until_idle(&programs, QUIET, TIMEOUT).await?;
     sleep(rest.idle).await;
     let idle = Memory::of(olm)?;
     let before = objects(&fixture.client).await?;
@@ -218,9 +218,9 @@ async fn objects(client: &Client) -> Result<BTreeSet<String>> {
 }
 
 /// What was not there before.
-async fn left(client: &Client, before: &BTreeSet<String>) -> Result<Left> {
+async fn left(client: &Client, before: &BTreeSet<String>) -> Result<LeftObjects> {
     let kinds = Kinds::discover(client).await?;
-    let mut left = Left { objects: kinds.objects(client).await?, kinds: BTreeMap::new() };
+    let mut left = LeftObjects { objects: kinds.objects(client).await?, kinds: BTreeMap::new() };
     left.objects.retain(|object| !before.contains(&uid(object)));
     for kind in left.objects.iter().filter_map(|object| object["kind"].as_str()) {
         if let Some(resource) = kinds.get(kind) {

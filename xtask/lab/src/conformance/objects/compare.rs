@@ -15,12 +15,12 @@ pub(super) type Known = BTreeMap<Key, Option<Value>>;
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub key: Key,
-    pub what: What,
+    pub what: DifferenceKind,
 }
 
 /// How an object differs.
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum DifferenceKind {
     /// Only v0 has it.
     Missing,
     /// Only we have it.
@@ -31,7 +31,7 @@ pub(super) enum What {
     Field(Difference),
 }
 
-impl What {
+impl DifferenceKind {
     /// Whether it is the same difference, perhaps in another element of a list.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
@@ -47,26 +47,31 @@ impl What {
 
 /// The findings of a step.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct StepFindings {
     /// What was not accepted, by kind and name.
     pub failures: Vec<Finding>,
     /// What a person has accepted: how often, by reason.
-    pub accepted: BTreeMap<accepted::OnPurpose, usize>,
+    pub accepted: BTreeMap<accepted::IntendedDifference, usize>,
 }
 
 /// A step as it was here.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct ObservedStep<'a> {
     pub before: &'a Dump,
     pub after: &'a Dump,
 }
 
 /// Compares everything that v0 or we touched in a step.
-pub(super) fn judge(step: &Step, known: &Known, seen: &Seen<'_>, kind: Option<&str>) -> Judged {
+pub(super) fn judge(
+    step: &Step,
+    known: &Known,
+    seen: &ObservedStep<'_>,
+    kind: Option<&str>,
+) -> StepFindings {
     let changed = |key: &&Key| seen.before.get(*key) != seen.after.get(*key);
     let ours = seen.before.keys().chain(seen.after.keys()).filter(changed);
     let keys: BTreeSet<_> = step.touched.keys().chain(ours).collect();
-    let mut judged = Judged::default();
+    let mut judged = StepFindings::default();
     for key in keys.into_iter().filter(|key| kind.is_none_or(|kind| key.kind == kind)) {
         let v0 = expected(key, step, known, seen.before);
         for finding in findings(key, v0, seen) {
@@ -92,17 +97,17 @@ fn expected<'a>(
     }
 }
 
-fn findings(key: &Key, v0: Option<&Value>, seen: &Seen<'_>) -> Vec<Finding> {
+fn findings(key: &Key, v0: Option<&Value>, seen: &ObservedStep<'_>) -> Vec<Finding> {
     let ours = seen.after.get(key);
     let finding = |what| Finding { key: key.clone(), what };
     match (v0, ours) {
         (None, None) => Vec::new(),
-        (Some(_), None) => vec![finding(What::Missing)],
-        (None, Some(_)) if seen.before.contains_key(key) => vec![finding(What::Left)],
-        (None, Some(_)) => vec![finding(What::Extra)],
+        (Some(_), None) => vec![finding(DifferenceKind::Missing)],
+        (None, Some(_)) if seen.before.contains_key(key) => vec![finding(DifferenceKind::Left)],
+        (None, Some(_)) => vec![finding(DifferenceKind::Extra)],
         (Some(v0), Some(ours)) => {
             let differences = diff_object(key, Some(v0), Some(ours)).into_iter();
-            differences.map(|difference| finding(What::Field(difference))).collect()
+            differences.map(|difference| finding(DifferenceKind::Field(difference))).collect()
         }
     }
 }
@@ -131,12 +136,12 @@ mod tests {
 
     fn lines(step: &Known, known: &Known, before: &Dump, after: &Dump) -> Vec<String> {
         let step = Step { at: String::new(), after: String::new(), touched: step.clone() };
-        let judged = judge(&step, known, &Seen { before, after }, None);
+        let judged = judge(&step, known, &ObservedStep { before, after }, None);
         let what = |finding: &Finding| match &finding.what {
-            What::Missing => "missing".to_owned(),
-            What::Extra => "extra".to_owned(),
-            What::Left => "left".to_owned(),
-            What::Field(field) => field.path.to_string(),
+            DifferenceKind::Missing => "missing".to_owned(),
+            DifferenceKind::Extra => "extra".to_owned(),
+            DifferenceKind::Left => "left".to_owned(),
+            DifferenceKind::Field(field) => field.path.to_string(),
         };
         judged.failures.iter().map(|found| format!("{} {}", found.key.name, what(found))).collect()
     }

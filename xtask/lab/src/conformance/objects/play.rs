@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use olm_testkit::dump::{Dump, Normaliser};
-use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::progress::Progress;
 use tokio::time::Instant;
 
-use super::compare::{Judged, Known, Seen, judge};
+use super::compare::{Known, ObservedStep, StepFindings, judge};
 use super::normalise::normalise;
 use super::recording::{Recording, Step};
 use super::{actions, snapshot};
@@ -52,9 +52,9 @@ pub(super) struct Played {
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// Objects came to rest and were compared.
-    Compared(Judged),
+    Compared(StepFindings),
     /// Objects were still changing when the time was over; they were compared as they were.
-    Restless(Judged),
+    Restless(StepFindings),
     /// It is not written down what leads to the step, so this and the next ones were not played.
     Unknown,
 }
@@ -67,7 +67,7 @@ pub(super) async fn play(recording: &Recording, setting: &Setting<'_>) -> Result
             .with_context(|| format!("cannot create {}", folder.display()))?;
     }
     let silent = Progress::new(|_| {});
-    let places = Places::of(setting.binaries, folder.as_deref());
+    let places = FixturePaths::of(setting.binaries, folder.as_deref());
     let fixture = Fixture::start("objects", &places, silent).await?;
     fixture.start_operators().await?;
     fixture.add_catalog(CATALOG, setting.catalog).await?;
@@ -88,7 +88,7 @@ struct Replay<'a> {
 impl Replay<'_> {
     async fn play(&mut self, recording: &Recording, save: Option<&Path>) -> Result<Vec<Played>> {
         let deadline = Instant::now() + TIMEOUT;
-        snapshot::until_quiet(&self.fixture.client, QUIET, deadline).await?;
+        snapshot::until_idle(&self.fixture.client, QUIET, deadline).await?;
         let mut before = self.state().await?;
         let (mut known, mut played) = (Known::new(), Vec::new());
         for (number, step) in recording.steps.iter().enumerate() {
@@ -120,9 +120,10 @@ impl Replay<'_> {
         let mut rests = [QUIET, LONG_QUIET].into_iter().peekable();
         loop {
             let quiet = rests.next().unwrap_or(LONG_QUIET);
-            let rested = snapshot::until_quiet(&self.fixture.client, quiet, deadline).await?;
+            let rested = snapshot::until_idle(&self.fixture.client, quiet, deadline).await?;
             let after = self.state().await?;
-            let judged = judge(step, known, &Seen { before, after: &after }, self.setting.kind);
+            let judged =
+                judge(step, known, &ObservedStep { before, after: &after }, self.setting.kind);
             if !rested {
                 return Ok((after, Outcome::Restless(judged)));
             }

@@ -6,8 +6,8 @@ use anyhow::Result;
 use olm_testkit::dump::Difference;
 use serde_json::Value;
 
-use super::accepted::OnPurpose;
-use super::compare::{Finding, Judged, What};
+use super::accepted::IntendedDifference;
+use super::compare::{DifferenceKind, Finding, StepFindings};
 use super::play::{Outcome, Played};
 use super::recording::Recording;
 
@@ -40,7 +40,7 @@ impl Verdict {
     }
 
     /// How many differences are accepted, by reason.
-    fn accepted(&self) -> BTreeMap<OnPurpose, usize> {
+    fn accepted(&self) -> BTreeMap<IntendedDifference, usize> {
         let mut all = BTreeMap::new();
         for step in self.played.iter().flatten() {
             for (reason, count) in step.judged().into_iter().flat_map(|judged| &judged.accepted) {
@@ -52,7 +52,7 @@ impl Verdict {
 }
 
 impl Played {
-    fn judged(&self) -> Option<&Judged> {
+    fn judged(&self) -> Option<&StepFindings> {
         match &self.outcome {
             Outcome::Compared(judged) | Outcome::Restless(judged) => Some(judged),
             Outcome::Unknown => None,
@@ -77,7 +77,7 @@ pub(super) fn verdict(verdict: &Verdict) {
 
 /// Prints what is accepted, and how many scenarios went how.
 pub(super) fn summary_line(verdicts: &[Verdict]) {
-    let mut all: BTreeMap<OnPurpose, usize> = BTreeMap::new();
+    let mut all: BTreeMap<IntendedDifference, usize> = BTreeMap::new();
     for (reason, count) in verdicts.iter().flat_map(Verdict::accepted) {
         *all.entry(reason).or_default() += count;
     }
@@ -91,7 +91,7 @@ pub(super) fn summary_line(verdicts: &[Verdict]) {
     );
 }
 
-fn accepted(indent: &str, all: &BTreeMap<OnPurpose, usize>) {
+fn accepted(indent: &str, all: &BTreeMap<IntendedDifference, usize>) {
     all.iter().for_each(|(reason, count)| println!("{indent}{count:>4}  {reason}"));
 }
 
@@ -124,10 +124,10 @@ fn object(findings: &[Finding]) {
 
 fn finding(finding: &Finding, count: usize) {
     match &finding.what {
-        What::Missing => println!("        missing: only v0 has it"),
-        What::Extra => println!("        extra: v0 has no such object"),
-        What::Left => println!("        left: v0 removed it"),
-        What::Field(difference) => field(difference, count),
+        DifferenceKind::Missing => println!("        missing: only v0 has it"),
+        DifferenceKind::Extra => println!("        extra: v0 has no such object"),
+        DifferenceKind::Left => println!("        left: v0 removed it"),
+        DifferenceKind::Field(difference) => field(difference, count),
     }
 }
 

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// Waits until nothing has changed for `quiet`, and nothing is left that Kubernetes will collect;
 /// false when the deadline comes first.
-pub(super) async fn until_quiet(
+pub(super) async fn until_idle(
     client: &Client,
     quiet: Duration,
     deadline: Instant,

@@ -10,7 +10,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallModeType};
 use olm_types::labels::COPIED_FROM;
 use serde_json::json;
 
-use crate::scale::namespaces::{Home, Namespaces};
+use crate::scale::namespaces::{LoadNamespace, Namespaces};
 
 /// Bytes of prose in each CSV; real ones have several thousand.
 const PROSE: usize = 8 * 1024;
@@ -20,7 +20,7 @@ const RENAMED: &str = "renamed";
 
 /// The namespace that the CSVs are copied from.
 pub(super) struct Origin {
-    home: Home,
+    home: LoadNamespace,
 }
 
 impl Origin {
@@ -46,7 +46,7 @@ impl Origin {
     }
 
     /// The namespace, to put things in.
-    pub(super) fn home(&self) -> &Home {
+    pub(super) fn home(&self) -> &LoadNamespace {
         &self.home
     }
 

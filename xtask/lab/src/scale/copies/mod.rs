@@ -5,8 +5,8 @@
 //! there and what that takes, memory and silence afterwards, what a change of one CSV costs, and
 //! how long one more Subscription takes beside all that.
 
+mod additional_install;
 mod load;
-mod one_more;
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use clap::Args;
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
-use super::arrivals::Arrivals;
+use super::csv_counter::CsvCounter;
 use super::measures::{self, REST, count, time_limit};
 use super::namespaces::Namespaces;
 use super::requests::Requests;
@@ -67,7 +67,7 @@ async fn with_namespaces(
     let mut table = Table::default();
     namespaces.fill(|_| async { Ok(()) }).await?;
     let mut requests = setup.requests().await?;
-    requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
+    requests.until_idle(time_limit(SHARE, arguments.namespaces)).await?;
     memory("before", setup, &mut table).await?;
     let origin = Origin::create(setup.client.clone(), namespaces).await?;
     let measured =
@@ -100,11 +100,11 @@ async fn copying(
     table: &mut Table,
 ) -> Result<()> {
     let copies = arguments.namespaces * arguments.operators;
-    let mut arrivals = Arrivals::watch(namespaces, origin.copies());
+    let mut counter = CsvCounter::watch(namespaces, origin.copies());
     requests.writes().await?;
     let started = Instant::now();
     origin.install(arguments.operators).await?;
-    arrivals.until(copies, time_limit(SHARE, arguments.namespaces)).await?;
+    counter.until(copies, time_limit(SHARE, arguments.namespaces)).await?;
     let took = started.elapsed().as_secs_f64();
     let name = format!("{copies} copies are there");
     match CONVERGED.iter().find(|(most, _)| arguments.namespaces <= *most) {
@@ -136,7 +136,7 @@ async fn change(
     requests.writes().await?;
     let started = Instant::now();
     origin.change().await?;
-    let writes = requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
+    let writes = requests.until_idle(time_limit(SHARE, arguments.namespaces)).await?;
     origin.check_change(namespaces).await?;
     table.bounded(
         "writes per copy for a change",
@@ -152,7 +152,7 @@ async fn change(
 }
 
 async fn one_more(setup: &Setup, origin: &Origin, table: &mut Table) -> Result<()> {
-    let took = one_more::time(setup, origin).await?;
+    let took = additional_install::time(setup, origin).await?;
     table.bounded("one more Subscription to Succeeded", took.as_secs_f64(), ONE_MORE, "s");
     Ok(())
 }

@@ -10,7 +10,7 @@ use olm_testkit::builders::{Crd, csv};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::scale::namespaces::Home;
+use crate::scale::namespaces::LoadNamespace;
 use crate::scale::published::Published;
 
 /// The first CSV and its replacement.
@@ -43,7 +43,7 @@ pub(super) fn new() -> Published {
 }
 
 /// Creates so many objects, once their kind is served.
-pub(super) async fn fill(home: &Home, objects: usize) -> Result<()> {
+pub(super) async fn fill(home: &LoadNamespace, objects: usize) -> Result<()> {
     let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(GROUP, "v1", "Crate"));
     let api: Api<DynamicObject> = Api::namespaced_with(home.client.clone(), &home.name, &kind);
     served(&api).await?;

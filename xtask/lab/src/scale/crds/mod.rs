@@ -19,7 +19,7 @@ use serde_json::json;
 use tokio::time::{Instant, interval, sleep};
 
 use super::measures::REST;
-use super::namespaces::{Home, Namespaces};
+use super::namespaces::{LoadNamespace, Namespaces};
 use super::published::Catalog;
 use super::setup::Setup;
 use super::table::Table;
@@ -49,7 +49,7 @@ pub(super) async fn measure(arguments: &Arguments, setup: &Setup) -> Result<Tabl
     namespaces.dissolve().await.and(measured)
 }
 
-async fn in_namespace(arguments: &Arguments, setup: &Setup, home: &Home) -> Result<Table> {
+async fn in_namespace(arguments: &Arguments, setup: &Setup, home: &LoadNamespace) -> Result<Table> {
     let (old, new) = (load::old(), load::new());
     let old = old.put(setup, &home.name, "old").await?;
     let new = new.put(setup, &home.name, "new").await?;
@@ -67,7 +67,7 @@ async fn in_namespace(arguments: &Arguments, setup: &Setup, home: &Home) -> Resu
 async fn upgrade(
     arguments: &Arguments,
     setup: &Setup,
-    home: &Home,
+    home: &LoadNamespace,
     new: &Catalog,
     table: &mut Table,
 ) -> Result<()> {
@@ -84,7 +84,7 @@ async fn upgrade(
 }
 
 /// Lets the Subscription follow another catalog.
-async fn follow(home: &Home, wanted: &Subscription) -> Result<()> {
+async fn follow(home: &LoadNamespace, wanted: &Subscription) -> Result<()> {
     let subscriptions: Api<Subscription> = Api::namespaced(home.client.clone(), &home.name);
     let name = wanted.metadata.name.as_deref().unwrap_or_default();
     let patch = Patch::Merge(json!({"spec": {"source": wanted.spec.source}}));
@@ -105,7 +105,7 @@ async fn most_memory_until(setup: &Setup, end: impl Future<Output = Result<()>>)
 }
 
 /// Waits until the CRD is that of the new version: by then every object was looked at.
-async fn changed(home: &Home) -> Result<()> {
+async fn changed(home: &LoadNamespace) -> Result<()> {
     let crds: Api<CustomResourceDefinition> = Api::all(home.client.clone());
     wait::until(&crds, &load::kind().name(), "be the new one", |crd: &CustomResourceDefinition| {
         serde_json::to_value(&crd.spec.versions).is_ok_and(|versions| {
@@ -116,7 +116,7 @@ async fn changed(home: &Home) -> Result<()> {
     .map(drop)
 }
 
-async fn created(home: &Home, csv: &str) -> Result<()> {
+async fn created(home: &LoadNamespace, csv: &str) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(home.client.clone(), &home.name);
     wait::until(&csvs, csv, "be created", |_: &ClusterServiceVersion| true).await.map(drop)
 }

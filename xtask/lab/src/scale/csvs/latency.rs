@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
 use super::load::{CSV, WORKER};
-use crate::scale::namespaces::{Home, Namespaces};
+use crate::scale::namespaces::{LoadNamespace, Namespaces};
 
 /// What one effect may take before the operator counts as stuck.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -41,7 +41,7 @@ pub(super) async fn times(namespaces: &Namespaces, changes: usize) -> Result<Vec
     Ok(times)
 }
 
-async fn change(home: &Home, value: i32) -> Result<()> {
+async fn change(home: &LoadNamespace, value: i32) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(home.client.clone(), &home.name);
     let path = "/spec/install/spec/deployments/0/spec/progressDeadlineSeconds";
     let patch = json!([{"op": "add", "path": path, "value": value}]);

@@ -13,7 +13,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::scale::namespaces::{Home, Namespaces};
+use crate::scale::namespaces::{LoadNamespace, Namespaces};
 
 /// The CSV of every namespace.
 pub(super) const CSV: &str = "worker.v1.0.0";
@@ -61,7 +61,7 @@ async fn create_kind(client: Client) -> Result<()> {
     Ok(())
 }
 
-async fn fill(home: Home) -> Result<()> {
+async fn fill(home: LoadNamespace) -> Result<()> {
     let name = home.name.as_str();
     let group = builders::operator_group(name, "group", &[name]);
     home.create(&group).await?;

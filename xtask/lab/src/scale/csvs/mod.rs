@@ -66,7 +66,7 @@ async fn with_namespaces(
     let started = Instant::now();
     load::load(namespaces).await?;
     load::until_succeeded(namespaces, time_limit(SHARE, arguments.namespaces)).await?;
-    requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
+    requests.until_idle(time_limit(SHARE, arguments.namespaces)).await?;
     let took = format!("{:.0} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} CSVs created and converged", arguments.namespaces), took);
     sleep(REST).await;
@@ -96,7 +96,7 @@ async fn restart(setup: &mut Setup, requests: &mut Requests, table: &mut Table) 
         }
         None => table.missing("lists of one kind", "there is no audit log"),
     }
-    requests.until_quiet(LEAST_TIME).await?;
+    requests.until_idle(LEAST_TIME).await?;
     sleep(REST).await;
     measures::memory("after a restart", OWN, setup, table).await
 }

@@ -15,7 +15,7 @@ use olm_testkit::builders;
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use tokio::time::Instant;
 
-use super::arrivals::Arrivals;
+use super::csv_counter::CsvCounter;
 use super::latency::Latency;
 use super::measures::{self, count, time_limit};
 use super::namespaces::Namespaces;
@@ -67,7 +67,7 @@ async fn with_catalog(
     let group = |name: &str| builders::operator_group(name, "group", &[name]);
     namespaces.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
     let mut requests = setup.requests().await?;
-    requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
+    requests.until_idle(time_limit(SHARE, arguments.namespaces)).await?;
     install(arguments, setup, namespaces, catalog, &mut requests, &mut table).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     for operator in Operator::ALL {
@@ -86,7 +86,7 @@ async fn install(
 ) -> Result<()> {
     let (installs, time_limit) = (arguments.namespaces, time_limit(SHARE, arguments.namespaces));
     let named = watcher::Config::default().fields(&format!("metadata.name={}", load::CSV));
-    let mut arrivals = Arrivals::watch(namespaces, named);
+    let mut counter = CsvCounter::watch(namespaces, named);
     let before = setup.asked(Operator::Catalog).await?;
     requests.writes().await?;
     let latency = Latency::begin(setup).await?;
@@ -94,10 +94,10 @@ async fn install(
     namespaces
         .each(|home| async move { home.create(&catalog.subscription(&home.name)).await })
         .await?;
-    arrivals.until(installs, time_limit).await?;
+    counter.until(installs, time_limit).await?;
     let took = started.elapsed().as_secs_f64();
     table.bounded(&format!("{installs} CSVs are there"), took, CREATED, "s");
-    let writes = requests.until_quiet(time_limit).await?;
+    let writes = requests.until_idle(time_limit).await?;
     let asked = (setup.asked(Operator::Catalog).await? - before) / count(installs);
     let name = format!("requests of catalog-operator per install of {} objects", load::STEPS);
     table.bounded(&name, asked, REQUESTS, "");

@@ -142,7 +142,7 @@ async fn stage(
         let came = comes(ctx, row, &of(row), broken).await;
         came.with_context(|| format!("Subscription {}", row.name))?;
     }
-    until_quiet(ctx).await?;
+    until_idle(ctx).await?;
     let mut plans: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
     plans.sort_by_key(|plan| plan.spec.generation);
     let csvs: Vec<ClusterServiceVersion> = ctx.api().list(&ListParams::default()).await?.items;
@@ -156,11 +156,11 @@ async fn stage(
 }
 
 /// Waits for the last write, except for those about the catalog that does not answer: it is tried again and again.
-async fn until_quiet(ctx: &TestContext) -> Result<()> {
+async fn until_idle(ctx: &TestContext) -> Result<()> {
     let Some(log) = ctx.facts().audit_log.clone() else { return Ok(()) };
     let mut log =
         AuditLog::from_now(log)?.of_namespace(&ctx.namespace).apart_from("catalogsources");
-    log.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await.map(drop)
+    log.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await.map(drop)
 }
 
 /// As a tool applies it: what the former manifest said and this one does not is gone.

@@ -4,7 +4,7 @@ use olm_types::annotations::{APPROVE, FIRST_INSTALL, PAUSE, PIN, VERSION_RANGE};
 
 use super::{Row, Stage};
 
-type Words = &'static [(&'static str, &'static str)];
+type Annotations = &'static [(&'static str, &'static str)];
 
 const PINNED: (&str, &str) = (PIN, "true");
 const FREE: (&str, &str) = (FIRST_INSTALL, "Automatic");
@@ -26,7 +26,7 @@ const fn row(name: &'static str, first: Stage, then: Stage) -> Row {
 }
 
 /// A manifest with this `startingCSV` and these annotations, and the versions that come.
-const fn stage(starting: &'static str, says: Words, way: &'static [&'static str]) -> Stage {
+const fn stage(starting: &'static str, says: Annotations, way: &'static [&'static str]) -> Stage {
     Stage { starting, says, way, waits: None, held: None, is_refused: false }
 }
 

@@ -21,14 +21,14 @@ use crate::wait;
 /// Two Subscriptions, `…a` and `…b`, and what both need, `…wire`.
 struct Pair {
     name: &'static str,
-    a: Who,
-    b: Who,
+    a: SubscriptionSettings,
+    b: SubscriptionSettings,
     gets: Gets,
 }
 
 /// What a Subscription says.
 #[derive(Clone, Copy)]
-struct Who {
+struct SubscriptionSettings {
     is_automatic: bool,
     says: &'static [(&'static str, &'static str)],
 }
@@ -44,17 +44,17 @@ enum Gets {
     AndStays(&'static [&'static str]),
 }
 
-const AUTOMATIC: Who = Who { is_automatic: true, says: &[] };
-const MANUAL: Who = manually(&[]);
-const PINNED: Who = manually(&[(PIN, "true")]);
-const FREE: Who = manually(&[(FIRST_INSTALL, "Automatic")]);
-const PAUSED: Who = manually(&[(PAUSE, "true")]);
+const AUTOMATIC: SubscriptionSettings = SubscriptionSettings { is_automatic: true, says: &[] };
+const MANUAL: SubscriptionSettings = manually(&[]);
+const PINNED: SubscriptionSettings = manually(&[(PIN, "true")]);
+const FREE: SubscriptionSettings = manually(&[(FIRST_INSTALL, "Automatic")]);
+const PAUSED: SubscriptionSettings = manually(&[(PAUSE, "true")]);
 
 const ALL: &[&str] = &["a", "b", "wire"];
 const OTHERS: &[&str] = &["b", "wire"];
 
-const fn manually(says: &'static [(&'static str, &'static str)]) -> Who {
-    Who { is_automatic: false, says }
+const fn manually(says: &'static [(&'static str, &'static str)]) -> SubscriptionSettings {
+    SubscriptionSettings { is_automatic: false, says }
 }
 
 const PAIRS: [Pair; 11] = [
@@ -163,7 +163,7 @@ async fn goes_on(ctx: &TestContext, pair: &Pair) -> Result<()> {
             Ok(())
         }
         Gets::AndStays(_) => {
-            ctx.at_rest().await?;
+            ctx.until_idle().await?;
             let plans: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
             let brings =
                 |plan: &&InstallPlan| plan.spec.cluster_service_version_names.contains(&newer);
@@ -177,7 +177,7 @@ async fn goes_on(ctx: &TestContext, pair: &Pair) -> Result<()> {
 
 /// At rest there is what was expected and nothing else, and all of it was approved before it was created.
 async fn check(ctx: &TestContext, created: &mut Creations, is_newer: bool) -> Result<()> {
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let csvs: Vec<ClusterServiceVersion> = ctx.api().list(&ListParams::default()).await?.items;
     let found: BTreeSet<String> = csvs.iter().map(ResourceExt::name_any).collect();
     let expected: BTreeSet<String> =
@@ -216,7 +216,7 @@ impl Gets {
     }
 }
 
-fn subscription(ctx: &TestContext, name: &str, who: Who) -> Subscription {
+fn subscription(ctx: &TestContext, name: &str, who: SubscriptionSettings) -> Subscription {
     let mut subscription = manual(ctx, name);
     if who.is_automatic {
         subscription.spec.install_plan_approval = None;

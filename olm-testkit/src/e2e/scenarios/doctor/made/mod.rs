@@ -4,7 +4,7 @@ pub(super) mod catalogs;
 pub(super) mod cluster;
 pub(super) mod csvs;
 pub(super) mod groups;
-pub(super) mod left;
+pub(super) mod leftovers;
 pub(super) mod names;
 pub(super) mod plans;
 pub(super) mod subscriptions;

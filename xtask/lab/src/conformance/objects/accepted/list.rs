@@ -2,34 +2,37 @@
 //!
 //! A line needs a reason that a reader can check, and goes when it fits nothing any more.
 
-use super::{Accepted, OnPurpose, Sides, field, object};
+use super::{Accepted, IntendedDifference, Sides, field, object};
 
-const OWNER_KIND: OnPurpose = OnPurpose(
+const OWNER_KIND: IntendedDifference = IntendedDifference(
     "v0 spells the kind of the owning definition in a way that the garbage collector cannot find",
 );
-const USER_ROLES: OnPurpose =
-    OnPurpose("the recordings were made without the roles for users of OLM's own kinds");
-const NO_API_LEFT: OnPurpose =
-    OnPurpose("v0 leaves its last rules to the roles of a group that provides no API any more");
-const HALF_LIFTED: OnPurpose = OnPurpose(
+const USER_ROLES: IntendedDifference =
+    IntendedDifference("the recordings were made without the roles for users of OLM's own kinds");
+const NO_API_LEFT: IntendedDifference = IntendedDifference(
+    "v0 leaves its last rules to the roles of a group that provides no API any more",
+);
+const HALF_LIFTED: IntendedDifference = IntendedDifference(
     "v0 lifts a Role before the cluster permissions, which cover it, are there, and not its binding",
 );
-const MOMENT: OnPurpose =
-    OnPurpose("what a CSV waits for first depends on who is faster, not on the operator");
-const RIGHTS_BY_HASH: OnPurpose =
-    OnPurpose("v0 does not list rights that it finds by their hash; ours always lists them");
-const PODS_AWAY: OnPurpose =
-    OnPurpose("pods were away in the recording, though nothing had changed that concerns them");
+const MOMENT: IntendedDifference =
+    IntendedDifference("what a CSV waits for first depends on who is faster, not on the operator");
+const RIGHTS_BY_HASH: IntendedDifference = IntendedDifference(
+    "v0 does not list rights that it finds by their hash; ours always lists them",
+);
+const PODS_AWAY: IntendedDifference = IntendedDifference(
+    "pods were away in the recording, though nothing had changed that concerns them",
+);
 
-const CONVERSION: OnPurpose = OnPurpose(
+const CONVERSION: IntendedDifference = IntendedDifference(
     "an InstallPlan that is not complete writes definitions without their webhook; how often a CSV \
      has to put it back depends on who is faster",
 );
-const AUTHORITY: OnPurpose =
-    OnPurpose("it depends on the certificate authority, which is a new one each time");
+const AUTHORITY: IntendedDifference =
+    IntendedDifference("it depends on the certificate authority, which is a new one each time");
 
-const READINESS: OnPurpose =
-    OnPurpose("v0 does not say whether a Subscription or a CatalogSource is ready");
+const READINESS: IntendedDifference =
+    IntendedDifference("v0 does not say whether a Subscription or a CatalogSource is ready");
 
 /// The list, by subject.
 pub(super) const ACCEPTED: &[Accepted] = &[

@@ -9,15 +9,15 @@ use std::fmt;
 use olm_testkit::dump::Difference;
 use serde_json::Value;
 
-use super::compare::{Finding, What};
+use super::compare::{DifferenceKind, Finding};
 use super::owners;
 use list::ACCEPTED;
 
 /// Why a difference is there on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct OnPurpose(&'static str);
+pub(super) struct IntendedDifference(&'static str);
 
-impl fmt::Display for OnPurpose {
+impl fmt::Display for IntendedDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
@@ -35,7 +35,7 @@ struct Accepted {
     sides: Sides,
     /// Scenario and number of the step, with a slash between.
     at: &'static str,
-    reason: OnPurpose,
+    reason: IntendedDifference,
 }
 
 /// What the two sides of a difference hold.
@@ -51,12 +51,16 @@ enum Sides {
 }
 
 /// A line about whole objects.
-const fn object(kind: &'static str, name: &'static str, reason: OnPurpose) -> Accepted {
+const fn object(kind: &'static str, name: &'static str, reason: IntendedDifference) -> Accepted {
     Accepted { kind, name, path: &[], sides: Sides::Any, at: "*", reason }
 }
 
 /// A line about a field of all objects of a kind.
-const fn field(kind: &'static str, path: &'static [&'static str], reason: OnPurpose) -> Accepted {
+const fn field(
+    kind: &'static str,
+    path: &'static [&'static str],
+    reason: IntendedDifference,
+) -> Accepted {
     Accepted { path, ..object(kind, "*", reason) }
 }
 
@@ -76,12 +80,16 @@ impl Accepted {
             && self.covers_place(&finding.what)
     }
 
-    fn covers_place(&self, what: &What) -> bool {
+    fn covers_place(&self, what: &DifferenceKind) -> bool {
         match what {
-            What::Missing => self.path.is_empty() && self.sides.fit(Some(&Value::Null), None),
-            What::Extra => self.path.is_empty() && self.sides.fit(None, Some(&Value::Null)),
-            What::Left => self.path.is_empty() && matches!(self.sides, Sides::Any),
-            What::Field(difference) => {
+            DifferenceKind::Missing => {
+                self.path.is_empty() && self.sides.fit(Some(&Value::Null), None)
+            }
+            DifferenceKind::Extra => {
+                self.path.is_empty() && self.sides.fit(None, Some(&Value::Null))
+            }
+            DifferenceKind::Left => self.path.is_empty() && matches!(self.sides, Sides::Any),
+            DifferenceKind::Field(difference) => {
                 let path = &difference.path.0;
                 let below =
                     self.path.iter().zip(path).all(|(pattern, part)| matches(pattern, part));
@@ -105,8 +113,8 @@ impl Sides {
 }
 
 /// Why a finding of a step is accepted, if it is. A reference that does not name the owner never is.
-pub(super) fn reason(at: &str, finding: &Finding) -> Option<OnPurpose> {
-    if let What::Field(difference) = &finding.what
+pub(super) fn reason(at: &str, finding: &Finding) -> Option<IntendedDifference> {
+    if let DifferenceKind::Field(difference) = &finding.what
         && is_about(difference, owners::WRONG)
     {
         return None;
@@ -155,10 +163,10 @@ mod tests {
         let v0 =
             json!({"kind": "Service", "metadata": {"name": "s", "labels": {"a/b": "", "b": ""}}});
         let ours = json!({"kind": "Service", "metadata": {"name": "s"}});
-        let line = field("*", &["metadata", "labels", "a/*"], OnPurpose(""));
+        let line = field("*", &["metadata", "labels", "a/*"], IntendedDifference(""));
         let found =
             diff_object(&Key::of(&v0), Some(&v0), Some(&ours)).into_iter().map(|difference| {
-                let what = What::Field(difference);
+                let what = DifferenceKind::Field(difference);
                 line.covers("a/1", &Finding { key: Key::of(&v0), what })
             });
         assert_eq!(found.collect::<Vec<_>>(), [true, false]);
@@ -178,13 +186,13 @@ mod tests {
         #[case] v0: Option<&str>,
         #[case] covered: bool,
     ) {
-        let line = field("A", &["b"], OnPurpose("")).at("a/1");
+        let line = field("A", &["b"], IntendedDifference("")).at("a/1");
         let line = line.where_sides(sides);
         let v0 = v0.map_or(json!({"kind": "A"}), |text| json!({"kind": "A", "b": text}));
         let ours = json!({"kind": "A", "b": "new"});
         let differences = diff_object(&Key::of(&v0), Some(&v0), Some(&ours));
         let difference = differences.into_iter().next().unwrap();
-        let finding = Finding { key: Key::of(&v0), what: What::Field(difference) };
+        let finding = Finding { key: Key::of(&v0), what: DifferenceKind::Field(difference) };
         assert_eq!(line.covers(at, &finding), covered);
     }
 }

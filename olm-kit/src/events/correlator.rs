@@ -16,14 +16,14 @@ const REMEMBERED: usize = 4096;
 
 /// What an event says about what. Equal topics share one event.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Topic {
+pub(super) struct EventKey {
     pub(super) target: Target,
     pub(super) note: EventNote,
 }
 
 /// An event that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Posted {
+pub(super) struct RecordedEvent {
     pub(super) name: String,
     pub(super) count: i32,
 }
@@ -34,15 +34,15 @@ pub(super) enum EventWrite {
     /// Write a new event.
     Create,
     /// Raise the count of this one.
-    Raise(Posted),
+    Raise(RecordedEvent),
     /// Write nothing.
     Suppress,
 }
 
 /// Earlier events and what each object may still cause.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
-    posted: Bounded<String, Posted>,
+pub(super) struct EventCorrelator {
+    posted: Bounded<String, RecordedEvent>,
     buckets: Bounded<Target, Bucket>,
 }
 
@@ -52,9 +52,9 @@ struct Bucket {
     since: Timestamp,
 }
 
-impl Ledger {
+impl EventCorrelator {
     /// Decides about an event, and counts it against its object.
-    pub(super) fn decide(&mut self, topic: &Topic, now: Timestamp) -> EventWrite {
+    pub(super) fn decide(&mut self, topic: &EventKey, now: Timestamp) -> EventWrite {
         if !self.take_token(&topic.target, now) {
             return EventWrite::Suppress;
         }
@@ -64,7 +64,7 @@ impl Ledger {
     }
 
     /// Remembers that an event was written.
-    pub(super) fn posted(&mut self, topic: Topic, posted: Posted) {
+    pub(super) fn posted(&mut self, topic: EventKey, posted: RecordedEvent) {
         self.posted.put(topic.key(), posted);
     }
 
@@ -78,7 +78,7 @@ impl Ledger {
     }
 }
 
-impl Topic {
+impl EventKey {
     fn key(&self) -> String {
         format!("{:?} {:?}", self.target, self.note)
     }

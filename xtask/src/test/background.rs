@@ -13,13 +13,13 @@ use crate::workspace::{target, xtask};
 /// A command under way. Its output goes into a file, as a full pipe would stop it, and is
 /// printed when it is over.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct BackgroundCommand {
     arguments: String,
     child: Child,
     output: PathBuf,
 }
 
-impl Beside {
+impl BackgroundCommand {
     /// Starts `cargo xtask` with these arguments.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Installs the versions of one stretch: each plan is approved by itself, and one that leaves the stretch
+//! Installs the versions of one segment: each plan is approved by itself, and one that leaves the segment
 //! is not.
 
 use std::collections::BTreeMap;
@@ -10,22 +10,22 @@ use kube::runtime::{WatchStreamExt, watcher};
 use olm_types::api::InstallPlan;
 use serde_json::json;
 
-use super::follow::{Seen, follow};
+use super::follow::{CsvProgress, follow};
 use super::plan::Version;
-use super::stretches::Stretch;
-use super::subscriptions::Home;
+use super::segments::ChannelSegment;
+use super::subscriptions::PackageNamespaces;
 
-/// Follows until the last version of the stretch has succeeded, or nothing changes any more. A channel may
-/// pass over that version: then the stretch ends with what was approved before a plan left it.
+/// Follows until the last version of the segment has succeeded, or nothing changes any more. A channel may
+/// pass over that version: then the segment ends with what was approved before a plan left it.
 pub(super) async fn follow_within(
-    home: &Home,
-    stretch: &Stretch,
+    home: &PackageNamespaces,
+    segment: &ChannelSegment,
     versions: &BTreeMap<String, Version>,
-    seen: &mut Seen,
+    seen: &mut CsvProgress,
 ) -> Result<bool> {
     let newest = tokio::select! {
-        arrived = follow(home, &stretch.last, seen) => return arrived,
-        newest = approve_within(home, stretch, versions) => newest?,
+        arrived = follow(home, &segment.last, seen) => return arrived,
+        newest = approve_within(home, segment, versions) => newest?,
     };
     match newest {
         Some(name) => follow(home, &name, seen).await,
@@ -33,11 +33,11 @@ pub(super) async fn follow_within(
     }
 }
 
-/// Approves plans until one is for a version of the package that is not in the stretch; gives the version
+/// Approves plans until one is for a version of the package that is not in the segment; gives the version
 /// that was approved last.
 async fn approve_within(
-    home: &Home,
-    stretch: &Stretch,
+    home: &PackageNamespaces,
+    segment: &ChannelSegment,
     versions: &BTreeMap<String, Version>,
 ) -> Result<Option<String>> {
     let mut newest = None;
@@ -51,7 +51,7 @@ async fn approve_within(
         let Ok(plan) = change else { continue };
         let names = plan.spec.cluster_service_version_names.iter();
         let mut of_package = names.filter(|name| versions.contains_key(*name));
-        if of_package.clone().any(|name| !stretch.versions.contains(name)) {
+        if of_package.clone().any(|name| !segment.versions.contains(name)) {
             return Ok(newest);
         }
         if !plan.spec.approved {

@@ -1,7 +1,7 @@
 //! A status that is about to change again is not written in between.
 //!
 //! What is to be written waits until it has stood still for a moment; what changes all the time waits
-//! no longer than [`LONGEST`], unless its [`Pace`] says otherwise. Nothing is remembered of what is
+//! no longer than [`LONGEST`], unless its [`StatusDelay`] says otherwise. Nothing is remembered of what is
 //! written, so a process that starts anew writes what is due after the same moment.
 
 use std::hash::Hash;
@@ -19,7 +19,7 @@ pub const LONGEST: Duration = Duration::from_secs(5);
 
 /// The statuses that wait to be written, by what they are about. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Pace<Key: Eq + Hash> {
+pub struct StatusDelay<Key: Eq + Hash> {
     waiting: Arc<DashMap<Key, Waiting>>,
     /// How long a status that never stands still is held back.
     longest: Duration,
@@ -35,7 +35,7 @@ struct Waiting {
     first: Instant,
 }
 
-impl<Key: Eq + Hash> Pace<Key> {
+impl<Key: Eq + Hash> StatusDelay<Key> {
     /// Statuses that are held back so long at most.
     pub fn no_longer_than(longest: Duration) -> Self {
         Self { waiting: Arc::default(), longest }
@@ -77,7 +77,7 @@ impl Waiting {
     }
 }
 
-impl<Key: Eq + Hash> Default for Pace<Key> {
+impl<Key: Eq + Hash> Default for StatusDelay<Key> {
     fn default() -> Self {
         Self::no_longer_than(LONGEST)
     }
@@ -99,10 +99,10 @@ mod tests {
     #[case::restless(&[(0, 1), (900, 2), (1800, 3), (2700, 4), (3600, 5), (4500, 6)], 500)]
     #[case::restless_for_long(&[(0, 1), (900, 2), (4900, 3), (5000, 4)], 0)]
     fn waits(#[case] looks: &[(u64, u64)], #[case] left: u64) {
-        let (pace, start) = (Pace::default(), Instant::now());
+        let (status_delay, start) = (StatusDelay::default(), Instant::now());
         let mut last = None;
         for (at, digest) in looks {
-            last = Some(pace.left("a", *digest, start + Duration::from_millis(*at)));
+            last = Some(status_delay.left("a", *digest, start + Duration::from_millis(*at)));
         }
         assert_eq!(last, Some(Duration::from_millis(left)));
     }
@@ -113,38 +113,39 @@ mod tests {
     #[case::restless_for_long(&[0, 900, 8500], 500)]
     #[case::restless_for_too_long(&[0, 900, 9000], 0)]
     fn waits_longer(#[case] looks: &[u64], #[case] left: u64) {
-        let (pace, start) = (Pace::no_longer_than(Duration::from_secs(9)), Instant::now());
+        let (status_delay, start) =
+            (StatusDelay::no_longer_than(Duration::from_secs(9)), Instant::now());
         let mut last = None;
         for at in looks {
             let now = start + Duration::from_millis(*at);
-            last = Some(pace.left("a", *at, now));
-            assert_eq!(pace.waits(&"a", now), last);
+            last = Some(status_delay.left("a", *at, now));
+            assert_eq!(status_delay.waits(&"a", now), last);
         }
         assert_eq!(last, Some(Duration::from_millis(left)));
     }
 
     #[test]
     fn what_waits_has_an_end() {
-        let (pace, start) = (Pace::default(), Instant::now());
-        assert_eq!(pace.longest_left(&"a", start), Duration::ZERO);
+        let (status_delay, start) = (StatusDelay::default(), Instant::now());
+        assert_eq!(status_delay.longest_left(&"a", start), Duration::ZERO);
         let later = start + Duration::from_secs(2);
-        pace.left("a", 1, start);
-        pace.left("a", 2, later);
+        status_delay.left("a", 1, start);
+        status_delay.left("a", 2, later);
         assert_eq!(
-            pace.longest_left(&"a", later),
+            status_delay.longest_left(&"a", later),
             Duration::from_secs(3),
             "changes prolong nothing"
         );
-        assert_eq!(pace.longest_left(&"a", later + LONGEST), Duration::ZERO);
+        assert_eq!(status_delay.longest_left(&"a", later + LONGEST), Duration::ZERO);
     }
 
     #[test]
     fn what_was_written_is_forgotten() {
-        let (pace, start) = (Pace::default(), Instant::now());
-        pace.left("a", 1, start);
-        pace.forget(&"a");
-        assert!(pace.waiting.is_empty());
-        assert_eq!(pace.waits(&"a", start), None);
-        assert_eq!(pace.left("a", 1, start + STILL), STILL);
+        let (status_delay, start) = (StatusDelay::default(), Instant::now());
+        status_delay.left("a", 1, start);
+        status_delay.forget(&"a");
+        assert!(status_delay.waiting.is_empty());
+        assert_eq!(status_delay.waits(&"a", start), None);
+        assert_eq!(status_delay.left("a", 1, start + STILL), STILL);
     }
 }

@@ -18,13 +18,13 @@ type Csv = PartialObjectMeta<ClusterServiceVersion>;
 
 /// Counts CSVs in the namespaces of a run. One watch of metadata: the API server has little to do
 /// for it.
-pub(super) struct Arrivals {
+pub(super) struct CsvCounter {
     events: Pin<Box<dyn Stream<Item = Result<Event<Csv>, watcher::Error>> + Send>>,
     namespaces: BTreeSet<String>,
     seen: BTreeSet<(String, String)>,
 }
 
-impl Arrivals {
+impl CsvCounter {
     /// Watches a selection of CSVs from now on, and sees what is there already.
     pub(super) fn watch(namespaces: &Namespaces, selection: watcher::Config) -> Self {
         let csvs: Api<Csv> = Api::all(namespaces.client());

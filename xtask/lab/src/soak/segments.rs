@@ -1,4 +1,4 @@
-//! A channel in stretches: versions that follow each other and share an install mode, so that one
+//! A channel in segments: versions that follow each other and share an install mode, so that one
 //! OperatorGroup fits them all.
 
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use super::plan::{Route, Subject};
 
 /// A part of the way through a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct ChannelSegment {
     pub first: String,
     pub last: String,
-    /// Its versions; all entries of the channel where it is the only stretch.
+    /// Its versions; all entries of the channel where it is the only segment.
     pub versions: BTreeSet<String>,
     /// What all of them support; empty for a version that supports nothing.
     pub modes: BTreeSet<InstallModeType>,
@@ -20,11 +20,11 @@ pub(super) struct Stretch {
     pub is_whole: bool,
 }
 
-/// The stretches of a channel, oldest first.
-pub(super) fn stretches(subject: &Subject, route: &Route) -> Vec<Stretch> {
+/// The segments of a channel, oldest first.
+pub(super) fn segments(subject: &Subject, route: &Route) -> Vec<ChannelSegment> {
     let shared = shared(subject, &route.entries);
     if !shared.is_empty() {
-        return vec![Stretch {
+        return vec![ChannelSegment {
             first: route.first.clone(),
             last: route.last.clone(),
             versions: route.entries.clone(),
@@ -32,13 +32,13 @@ pub(super) fn stretches(subject: &Subject, route: &Route) -> Vec<Stretch> {
             is_whole: true,
         }];
     }
-    let mut found: Vec<Stretch> = Vec::new();
+    let mut found: Vec<ChannelSegment> = Vec::new();
     for name in &route.chain {
         let own = shared_by(subject, [name]);
         let open = found.last_mut().filter(|open| !open.modes.is_disjoint(&own));
         match open {
             Some(open) => open.goes_on(name, &own),
-            None => found.push(Stretch::beginning(name, own)),
+            None => found.push(ChannelSegment::beginning(name, own)),
         }
     }
     found
@@ -62,7 +62,7 @@ fn shared_by<'a>(
     modes
 }
 
-impl Stretch {
+impl ChannelSegment {
     fn beginning(name: &str, modes: BTreeSet<InstallModeType>) -> Self {
         let (first, last) = (name.to_owned(), name.to_owned());
         let versions = BTreeSet::from([name.to_owned()]);
@@ -123,7 +123,7 @@ mod tests {
     )]
     fn a_stretch_ends_where_no_mode_is_shared(#[case] modes: &[&str], #[case] expected: &str) {
         let (subject, route) = subject(modes);
-        let found = stretches(&subject, &route);
+        let found = segments(&subject, &route);
         let reported: Vec<String> = found
             .iter()
             .map(|one| {

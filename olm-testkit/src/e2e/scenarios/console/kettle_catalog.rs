@@ -11,7 +11,7 @@ use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::wait;
 
 /// A catalog as commands read it.
-pub(super) struct Kitchen {
+pub(super) struct KettleCatalog {
     /// What `--catalog` says.
     pub(super) flag: String,
     content: CatalogDir,
@@ -38,7 +38,7 @@ pub(super) const FORMS: [(&str, &str); 4] = [
     ("create", "/create?name=kettle"),
 ];
 
-impl Kitchen {
+impl KettleCatalog {
     /// Installs the first version of two, and waits until the second one waits for its approval.
     pub(super) async fn set_up(ctx: &TestContext) -> Result<Self> {
         ctx.operator_group().await?;

@@ -30,7 +30,7 @@ const OF_NAMESPACES: [&str; 2] = ["configmaps kube-root-ca.crt", "serviceaccount
 
 /// Objects as `RESOURCE NAMESPACE/NAME`, by what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ObservedWrites {
     pub(super) created: BTreeSet<String>,
     pub(super) changed: BTreeSet<String>,
     pub(super) deleted: BTreeSet<String>,
@@ -38,7 +38,7 @@ pub(super) struct Seen {
     pub(super) copies: [usize; 2],
 }
 
-impl Seen {
+impl ObservedWrites {
     /// What these writes come to. `home` is the namespace of the step: CSVs elsewhere are copies.
     pub(super) fn of(writes: &[Write], home: &str) -> Self {
         let mut seen = Self::default();
@@ -135,7 +135,7 @@ mod tests {
                 ..write("create", "apiservices v1.x", "")
             },
         ];
-        let seen = Seen::of(&writes, "ns");
+        let seen = ObservedWrites::of(&writes, "ns");
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         assert_eq!(seen.created, set(&["services ns/a", "services ns/d"]));
         assert_eq!(seen.changed, set(&["crds x", "namespaces ns"]));

@@ -15,7 +15,7 @@ fn a_copy_is_not_installed_and_is_in_the_way() {
     let group = json!({"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
         "metadata": {"name": "g", "namespace": HOME}, "spec": {}});
     let version = Some("1.0.0".to_owned());
-    let wanted = Wanted::Install(Install { version, is_manual: true, ..install("kettle") });
+    let wanted = Operation::Install(Install { version, is_manual: true, ..install("kettle") });
     let preview = complete(wanted.clone(), &known(&[copy, group.clone()]));
     let expected =
         "namespace ns holds a copy of kettle.v1, which is installed in namespace kitchen";
@@ -69,7 +69,7 @@ fn a_copy_of_a_dependency_is_no_problem() {
     known.bundles.insert(key, Content::Read(Arc::new(bundle)));
     let wanted =
         Install { version: Some("1.0.0".to_owned()), is_manual: true, ..install("kettle") };
-    let answer = preview(&asked(Wanted::Install(wanted)), &known, &universe).unwrap();
+    let answer = preview(&asked(Operation::Install(wanted)), &known, &universe).unwrap();
     let Outcome::Preview(preview) = answer else { panic!("{answer:?}") };
     assert!(preview.problems.is_empty(), "{:?}", preview.problems);
     let is_said = |note: &String| note.contains("\"cup.v1\" is not created");
@@ -167,7 +167,7 @@ fn an_install_mode_is_one_that_the_bundle_supports(
     let install_mode = Some(mode.clone());
     let install = Install { version, install_mode, is_manual: true, ..install("kettle") };
     let home = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HOME}});
-    let preview = complete(Wanted::Install(install), &known(&[home]));
+    let preview = complete(Operation::Install(install), &known(&[home]));
     let Some(missing) = missing else {
         assert!(preview.problems.is_empty(), "{:?}", preview.problems);
         let group = preview.manifests.iter().find(|one| one["kind"] == "OperatorGroup").unwrap();
@@ -188,7 +188,7 @@ fn a_group_that_is_there_stays() {
         let version = Some("1.0.0".to_owned());
         let install = Install { version, is_manual: true, ..install("kettle") };
         let install = Install { install_mode: Some(mode), ..install };
-        complete(Wanted::Install(install), &known(std::slice::from_ref(&group))).notes
+        complete(Operation::Install(install), &known(std::slice::from_ref(&group))).notes
     };
     assert_eq!(notes(Mode::AllNamespaces), Vec::<String>::new());
     let [note] = notes(Mode::OwnNamespace).try_into().unwrap();

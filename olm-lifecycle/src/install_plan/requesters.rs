@@ -19,7 +19,7 @@ const LISTED: usize = 10;
 
 /// Who asks for what.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct Requesters {
     /// Subscriptions that need a CSV, by its name.
     pub csvs: BTreeMap<String, BTreeSet<String>>,
     /// Subscriptions whose approval is needed.
@@ -30,7 +30,7 @@ pub struct Asked {
     pub pins: BTreeMap<String, String>,
 }
 
-impl Asked {
+impl Requesters {
     /// What is recorded on a plan; nothing where there is no record, or where it cannot be read.
     pub fn of(plan: &InstallPlan) -> Option<Self> {
         json_as(plan.annotations().get(ASKED_BY)?, &Budget::OBJECT).ok()
@@ -73,10 +73,10 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    fn asked() -> Asked {
+    fn asked() -> Requesters {
         let csvs = [("lamp.v1", set(&["lamp"])), ("wire.v1", set(&["lamp", "shade"]))];
         let csvs = csvs.into_iter().map(|(csv, by)| (csv.to_owned(), by)).collect();
-        Asked { csvs, approval: set(&["shade"]), ..Asked::default() }
+        Requesters { csvs, approval: set(&["shade"]), ..Requesters::default() }
     }
 
     #[test]
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn it_is_read_as_it_was_recorded() {
         let mut plan = InstallPlan::default();
-        assert_eq!(Asked::of(&plan), None);
+        assert_eq!(Requesters::of(&plan), None);
         plan.annotations_mut().insert(ASKED_BY.to_owned(), asked().annotation());
-        assert_eq!(Asked::of(&plan), Some(asked()));
+        assert_eq!(Requesters::of(&plan), Some(asked()));
         plan.annotations_mut().insert(ASKED_BY.to_owned(), "{\"csvs\": 1}".to_owned());
-        assert_eq!(Asked::of(&plan), None, "someone else wrote it");
+        assert_eq!(Requesters::of(&plan), None, "someone else wrote it");
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         let names: Vec<String> = (0..5_000).map(|number| format!("s{number}")).collect();
         let by: BTreeSet<String> = names.iter().cloned().collect();
         let csvs = names.iter().map(|name| (name.clone(), by.clone())).take(50).collect();
-        let message = Asked { csvs, approval: by, ..Asked::default() }.message();
+        let message = Requesters { csvs, approval: by, ..Requesters::default() }.message();
         assert!(message.len() < 2_000 && message.ends_with("; and 40 more"), "{message}");
     }
 }

@@ -6,7 +6,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPh
 
 /// What one look at the cluster comes to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ObservedProgress {
     /// How far it is.
     pub(super) lines: Vec<String>,
     /// Why waiting would not help.

@@ -35,24 +35,24 @@ const PARAMETERS: [&str; 14] = [
     "a name leads the request elsewhere: {path:?} is no path of an object; a name has letters, digits, \
      \"-\" and \".\""
 )]
-pub(super) struct LedAstray {
+pub(super) struct UnexpectedPath {
     path: String,
 }
 
 /// Sends requests whose paths are made of names alone.
-pub(super) type StraightLayer = RuleLayer<Straight>;
+pub(super) type PathGuardLayer = RuleLayer<PathGuard>;
 
-impl StraightLayer {
+impl PathGuardLayer {
     pub(super) fn new() -> Self {
-        Self(Straight)
+        Self(PathGuard)
     }
 }
 
 /// Paths are made of names alone.
 #[derive(Clone)]
-pub(super) struct Straight;
+pub(super) struct PathGuard;
 
-impl Rule for Straight {
+impl Rule for PathGuard {
     fn call<F, B, E>(
         &self,
         request: Request<Body>,
@@ -62,9 +62,9 @@ impl Rule for Straight {
         F: Future<Output = Result<Response<B>, E>> + Send + 'static,
         E: Into<BoxError>,
     {
-        if !is_straight(request.uri()) {
+        if !is_object_path(request.uri()) {
             let path = request.uri().path().chars().take(MOST_SHOWN).collect();
-            return Box::pin(async { Err(LedAstray { path }.into()) });
+            return Box::pin(async { Err(UnexpectedPath { path }.into()) });
         }
         let call = send(request);
         Box::pin(async { call.await.map_err(Into::into) })
@@ -74,7 +74,7 @@ impl Rule for Straight {
 /// Most characters of a path that an error repeats.
 const MOST_SHOWN: usize = 200;
 
-fn is_straight(uri: &Uri) -> bool {
+fn is_object_path(uri: &Uri) -> bool {
     let path = uri.path().strip_prefix('/').unwrap_or_default();
     let is_name = |part: &str| segment("name", part).is_ok();
     let is_known = |parameter: &str| {
@@ -110,7 +110,7 @@ mod tests {
     async fn requests_go_where_their_paths_say(#[case] uri: &str, #[case] sent: bool) {
         let server =
             tower::service_fn(|_: Request<Body>| async { Ok::<_, BoxError>(Response::new(())) });
-        let service = StraightLayer::new().layer(server);
+        let service = PathGuardLayer::new().layer(server);
         let request = Request::get(uri).body(Body::empty()).unwrap();
         assert_eq!(service.oneshot(request).await.is_ok(), sent);
     }

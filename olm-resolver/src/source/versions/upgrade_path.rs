@@ -16,7 +16,7 @@ const COMPARISONS: usize = 2_000_000;
 ///
 /// # Errors
 /// There is none: the newest bundles that can be reached.
-pub(crate) fn way(
+pub(crate) fn upgrade_path(
     pin: &str,
     current: &Entry,
     entries: &[Arc<Entry>],

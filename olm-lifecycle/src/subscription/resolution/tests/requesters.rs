@@ -2,13 +2,13 @@
 
 use super::parts::{approve, auto, done, followed, home, manual, reconcile};
 use super::*;
-use crate::install_plan::asked::Asked;
+use crate::install_plan::requesters::Requesters;
 
 const SHARED: [&str; 3] = ["a.v1 of 0 for a", "b.v1 of 0 for b", "x.v1 of 0 for a,b"];
 
 /// Names of those that the newest plan asks.
 fn asked(home: &Namespace) -> Vec<String> {
-    let asked = Asked::of(home.plans.last().unwrap()).unwrap();
+    let asked = Requesters::of(home.plans.last().unwrap()).unwrap();
     asked.approval.into_iter().collect()
 }
 

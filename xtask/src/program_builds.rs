@@ -12,9 +12,9 @@ use crate::progress::Progress;
 
 /// Programs that are being built.
 #[derive(Debug)]
-pub struct Others(Option<JoinHandle<Result<()>>>);
+pub struct ProgramBuilds(Option<JoinHandle<Result<()>>>);
 
-impl Others {
+impl ProgramBuilds {
     /// Begins with what a command starts.
     pub fn for_command(starts: Starts, progress: &Progress) -> Self {
         if starts == Starts::Nothing {

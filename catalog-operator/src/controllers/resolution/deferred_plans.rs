@@ -8,11 +8,11 @@ use dashmap::DashSet;
 
 /// The namespaces whose plan waits for another resolution.
 #[derive(Debug, Default)]
-pub struct Arrivals {
+pub struct DeferredPlans {
     waiting: DashSet<String>,
 }
 
-impl Arrivals {
+impl DeferredPlans {
     /// Whether the plan waits: not all that are there now were asked about. A plan waits once, however many
     /// come after that.
     pub(super) fn waits(
@@ -39,13 +39,13 @@ mod tests {
 
     #[test]
     fn a_plan_waits_once_for_those_that_come() {
-        let arrivals = Arrivals::default();
-        let waits = |asked, now| arrivals.waits("ns", &names(asked), &names(now));
+        let deferred = DeferredPlans::default();
+        let waits = |asked, now| deferred.waits("ns", &names(asked), &names(now));
         assert!(!waits("a", "a"), "none came");
         assert!(!waits("a b", "a"), "one went");
         assert!(waits("a", "a b"));
         assert!(!waits("a b", "a b c"), "it has waited");
         assert!(waits("a b c", "a b c d"), "the next plan");
-        assert!(arrivals.waits("other", &names("a"), &names("a b")));
+        assert!(deferred.waits("other", &names("a"), &names("a b")));
     }
 }

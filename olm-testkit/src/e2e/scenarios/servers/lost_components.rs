@@ -23,7 +23,7 @@ pub(super) async fn come_back(ctx: Arc<TestContext>) -> Result<()> {
     ctx.operator_group().await?;
     let example = Example::new(&ctx);
     example.install(&ctx).await?;
-    let lost = Lost { ctx: &ctx, csv: example.name() };
+    let lost = DeletedComponent { ctx: &ctx, csv: example.name() };
     let (service, cert) = (format!("{}-service", example.name()), example.secret());
     let role = |name: &str| format!("role.rbac.authorization.k8s.io \"{name}\" not found");
     let binding =
@@ -44,12 +44,12 @@ pub(super) async fn come_back(ctx: Arc<TestContext>) -> Result<()> {
 }
 
 /// What is deleted behind the back of a CSV.
-struct Lost<'a> {
+struct DeletedComponent<'a> {
     ctx: &'a TestContext,
     csv: &'a str,
 }
 
-impl Lost<'_> {
+impl DeletedComponent<'_> {
     /// Deletes an object; the CSV names it, installs again, and it is there once more.
     async fn found<K>(&self, api: &Api<K>, name: &str, text: &str) -> Result<()>
     where

@@ -21,9 +21,9 @@ const REMEDY: &str = "it is asked for again; if it ends early each time, look at
 
 /// A channel whose answers are whole.
 #[derive(Clone, Debug)]
-pub struct Whole<C>(pub(super) C);
+pub struct CompleteResponses<C>(pub(super) C);
 
-impl<C> Service<http::Request<Body>> for Whole<C>
+impl<C> Service<http::Request<Body>> for CompleteResponses<C>
 where
     C: Service<http::Request<Body>, Response = http::Response<Body>>,
     C::Future: Send + 'static,
@@ -38,18 +38,18 @@ where
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let answer = self.0.call(request);
-        let whole = |body| Body::new(WholeBody { body, place: Place::default() });
+        let whole = |body| Body::new(CompleteBody { body, place: Place::default() });
         Box::pin(async move { Ok(answer.await?.map(whole)) })
     }
 }
 
 /// A body that fails where it ends inside a message.
-struct WholeBody {
+struct CompleteBody {
     body: Body,
     place: Place,
 }
 
-impl http_body::Body for WholeBody {
+impl http_body::Body for CompleteBody {
     type Data = Bytes;
     type Error = Status;
 

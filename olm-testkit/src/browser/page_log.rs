@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// What happened in a page, and in those before it since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct PageLog {
     /// Addresses that were asked for, those that its policy forbids among them.
     pub requests: Vec<String>,
     /// Errors in the console.
@@ -14,7 +14,7 @@ pub struct Seen {
     pub dialogs: Vec<String>,
 }
 
-impl Seen {
+impl PageLog {
     /// Reads the console's log and that of the developer tools.
     pub(super) fn of(console: &Value, network: &Value) -> Self {
         let lines = |log: &Value| log.as_array().cloned().unwrap_or_default();
@@ -66,13 +66,13 @@ mod tests {
 
     use super::*;
 
-    fn seen(level: &str, events: &[Value]) -> Seen {
+    fn seen(level: &str, events: &[Value]) -> PageLog {
         let console = json!([{"level": level, "message": "a line"}]);
         let lines: Vec<Value> = events
             .iter()
             .map(|event| json!({"message": json!({"message": event}).to_string()}))
             .collect();
-        Seen::of(&console, &json!(lines))
+        PageLog::of(&console, &json!(lines))
     }
 
     fn request(url: &str) -> Value {
@@ -102,6 +102,6 @@ mod tests {
 
     #[test]
     fn a_log_that_is_none_holds_nothing() {
-        assert_eq!(Seen::of(&json!(null), &json!([{"message": "{"}])), Seen::default());
+        assert_eq!(PageLog::of(&json!(null), &json!([{"message": "{"}])), PageLog::default());
     }
 }
