@@ -38,7 +38,7 @@ fn of_plan(plan: &InstallPlan, entry: &Entry) -> Option<UnpackedBundle> {
     let csv_json = manifest(csv)?.to_owned();
     let generated = generated(plan, entry, &csv_json)?;
     let objects: Option<Vec<String>> =
-        brought(&own, generated).iter().map(|step| manifest(step).map(str::to_owned)).collect();
+        created(&own, generated).iter().map(|step| manifest(step).map(str::to_owned)).collect();
     Some(UnpackedBundle { csv_name: entry.name.to_string(), csv_json, objects: objects? })
 }
 
@@ -50,16 +50,16 @@ fn manifest(step: &Step) -> Option<&str> {
 
 /// The steps that hold objects of the bundle. A bundle may bring an object that OLM makes, too, such as the account
 /// of its permissions: OLM's step is the later one.
-fn brought<'a>(own: &[&'a Step], mut generated: Vec<Place>) -> Vec<&'a Step> {
-    let mut brought = Vec::new();
+fn created<'a>(own: &[&'a Step], mut generated: Vec<Place>) -> Vec<&'a Step> {
+    let mut created = Vec::new();
     for step in own.iter().rev() {
         match generated.iter().position(|one| *one == place(step)) {
             Some(found) => drop(generated.swap_remove(found)),
-            None => brought.push(*step),
+            None => created.push(*step),
         }
     }
-    brought.reverse();
-    brought
+    created.reverse();
+    created
 }
 
 /// Kind and name.

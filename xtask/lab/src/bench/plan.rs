@@ -28,7 +28,7 @@ const TIMES: usize = 5;
 const KUBERNETES: &str = "1.34";
 
 /// The program, with catalogs and Subscriptions.
-struct Asked<'a> {
+struct PlanBench<'a> {
     program: PathBuf,
     catalogs: &'a [PathBuf],
     files: TempDir,
@@ -38,24 +38,24 @@ struct Asked<'a> {
 pub(super) fn run(catalogs: &[PathBuf], programs: &Path) -> Result<Table> {
     let program = programs.join("kubectl-olm");
     let files = tempfile::tempdir().context("no folder for the Subscriptions")?;
-    let asked = Asked { program, catalogs, files };
-    let packages = asked.packages()?;
+    let bench = PlanBench { program, catalogs, files };
+    let packages = bench.packages()?;
     let (subscribed, others) = packages
         .split_at_checked(SUBSCRIPTIONS)
         .with_context(|| format!("the catalogs have fewer than {SUBSCRIPTIONS} packages"))?;
-    asked.subscribe(subscribed)?;
-    let planned = asked.planned(others)?;
+    bench.subscribe(subscribed)?;
+    let planned = bench.planned(others)?;
     let first = subscribed.first().context("there is no package")?;
     let mut table = Table::default();
     table.free("packages of the catalogs", packages.len().to_string());
-    let why = asked.seconds(&["why", name(first)])?;
+    let why = bench.seconds(&["why", name(first)])?;
     table.bounded("resolution of 30 Subscriptions", why, RESOLUTION, "s");
-    let plan = asked.seconds(&planned.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let plan = bench.seconds(&planned.iter().map(String::as_str).collect::<Vec<_>>())?;
     table.bounded(&planned.join(" "), plan, PLAN, "s");
     Ok(table)
 }
 
-impl Asked<'_> {
+impl PlanBench<'_> {
     /// All packages, those of different catalogs in turn.
     fn packages(&self) -> Result<Vec<Value>> {
         let output = self.output(&["search", "-o", "json"])?;
