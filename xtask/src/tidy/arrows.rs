@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 25] = [
+const ARROWS: [(&str, &[&str]); 26] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -24,6 +24,7 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("olm-client", &["olm-types", "olm-effect", "olm-lifecycle", "olm-catalog", "olm-plan"]),
     ("olm-console", &["olm-types", "olm-tasks", "olm-plan", "olm-client"]),
     ("kubectl-olm", &["olm-types", "olm-catalog", "olm-plan", "olm-client", "olm-console"]),
+    ("olm-programs", &["olm-catalog", "olm-console", "olm-operator", "catalog-operator"]),
     ("olm-testkit", &["olm-types", "olm-tools"]),
     ("olm-rig", &["olm-testkit"]),
     ("olm-tools", &[]),
