@@ -1,5 +1,4 @@
-//! What is read of a cluster: lists in pages, each answer with a deadline, and what may not be read
-//! noted as unread.
+//! A cluster that is read: lists in pages, and each answer with a deadline.
 
 use std::fmt::{self, Debug, Display};
 use std::future::Future;
@@ -11,9 +10,8 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Api, ListParams, ObjectList};
 use kube::{Client, Resource};
-use olm_plan::Observed;
-use olm_plan::observed::namespace;
 use olm_plan::settings::{PROGRAMS, Settings};
+use olm_types::api::PackageManifest;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
@@ -188,78 +186,16 @@ impl Cluster {
         bail!("the API server answers with more than {PAGES} pages")
     }
 
-    /// The objects of a kind; when they may not be read, that is noted.
-    async fn read<K>(&self, home: Option<&str>, observed: &mut Observed) -> Result<Vec<K>>
-    where
-        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
-        K: Clone + DeserializeOwned + Debug,
-    {
-        let kind = PLURALS.iter().find(|plural| **plural == K::plural(&())).copied();
-        match self.list(&self.api::<K>(home)).await {
-            Ok(items) => Ok(items),
-            Err(error) if error.downcast_ref::<TimedOut>().is_some() => Err(error),
-            Err(error) => {
-                observed.unread.insert(kind.unwrap_or("others"), cause(&error));
-                Ok(Vec::new())
-            }
-        }
-    }
-
-    /// Subscriptions and what comes of them, in a namespace or in all.
+    /// What the packages API presents in a namespace, or in all. It answers with everything at once, whatever limit
+    /// is asked for.
     ///
     /// # Errors
-    /// Subscriptions cannot be read, or time runs out. Every other kind that cannot be read is
-    /// noted in the result and complained of.
-    pub async fn observe(&self, home: Option<&str>, workloads: bool) -> Result<Observed> {
-        let mut observed = Observed { home: home.map(str::to_owned), ..Observed::default() };
-        let subscriptions = self.list(&self.api(home)).await;
-        observed.subscriptions = subscriptions.map_err(without_olm)?;
-        observed.install_plans = self.read(home, &mut observed).await?;
-        observed.csvs = self.read(home, &mut observed).await?;
-        observed.packages = self.read(home, &mut observed).await?;
-        self.observe_catalogs(&mut observed).await?;
-        if workloads {
-            observed.deployments = self.read(home, &mut observed).await?;
-            observed.pods = self.read(home, &mut observed).await?;
-            observed.operator_groups = self.read(home, &mut observed).await?;
-            observed.operator_conditions = self.read(home, &mut observed).await?;
-        }
-        for (kind, cause) in &observed.unread {
-            self.notices.say(&format!("warning: cannot read {kind}: {cause}"));
-        }
-        Ok(observed)
-    }
-
-    /// All CatalogSources, or those of the namespaces that Subscriptions name.
-    async fn observe_catalogs(&self, observed: &mut Observed) -> Result<()> {
-        let mut ignored = Observed::default();
-        observed.catalog_sources = self.read(None, &mut ignored).await?;
-        if ignored.unread.is_empty() {
-            return Ok(());
-        }
-        let named = observed.subscriptions.iter().map(|one| one.spec.source_namespace.clone());
-        let own = observed.subscriptions.iter().map(|one| namespace(&one.metadata).to_owned());
-        let homes: std::collections::BTreeSet<String> = named.chain(own).collect();
-        for home in homes.iter().filter(|home| !home.is_empty()) {
-            let found = self.read(Some(home), observed).await?;
-            observed.catalog_sources.extend(found);
-        }
-        Ok(())
+    /// As [`Self::answer`].
+    pub async fn package_manifests(&self, home: Option<&str>) -> Result<Vec<PackageManifest>> {
+        let api: Api<PackageManifest> = self.api(home);
+        Ok(self.answer(api.list(&ListParams::default())).await?.items)
     }
 }
-
-/// Kinds that are read.
-const PLURALS: [&str; 9] = [
-    "subscriptions",
-    "installplans",
-    "clusterserviceversions",
-    "catalogsources",
-    "packagemanifests",
-    "deployments",
-    "pods",
-    "operatorgroups",
-    "operatorconditions",
-];
 
 /// Metadata without the record of who wrote which field.
 pub fn slim_metadata(metadata: ObjectMeta) -> ObjectMeta {

@@ -64,7 +64,6 @@ pub mod metrics;
 #[cfg(feature = "otlp")]
 pub mod otlp;
 mod page;
-mod paged;
 mod path;
 pub mod queue;
 mod received;

@@ -69,7 +69,7 @@ pub const CONCERNS: &[Row] = &[
     ("olm-kit/src/controller", &["slow", "faults"]),
     ("olm-kit/src/interpreter", &["faults", "install_plans", "lifecycle", "writes", "conflicts"]),
     ("olm-kit/src/page.rs", &["upgrades", "hostile::definitions"]),
-    ("olm-kit/src/paged.rs", &["rolling::heavy_objects", "upgrades", "hostile::definitions"]),
+    ("olm-kit/pages/src", &["rolling::heavy_objects", "upgrades", "hostile::definitions"]),
     ("olm-kit/src/received.rs", &["rolling::heavy_objects", "rolling::nested_objects"]),
     ("olm-kit/src/watch", &["faults", "rolling::heavy_objects", "rolling::nested_objects"]),
     ("olm-kit/src/tls", &["rolling", "packages"]),
