@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug, Display};
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -13,6 +14,7 @@ use kube::{Client, Resource};
 use olm_plan::settings::{PROGRAMS, Settings};
 use olm_types::api::PackageManifest;
 use serde::de::DeserializeOwned;
+use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use crate::catalogs::{Cache, Folders, Route};
@@ -58,6 +60,21 @@ pub struct Cluster {
     pub notices: Notices,
     /// How the contents of catalogs are reached.
     pub route: Route,
+    /// Whether it is known how OLM runs.
+    pub remembered: Remembered,
+}
+
+/// How OLM runs, where that is read once: for what is over in a moment, such as one page. By default it is read as
+/// often as it is asked for.
+#[derive(Clone, Default)]
+pub struct Remembered(Option<Arc<OnceCell<Settings>>>);
+
+impl Remembered {
+    /// What is read from now on is remembered.
+    #[must_use]
+    pub fn from_now_on() -> Self {
+        Self(Some(Arc::default()))
+    }
 }
 
 impl Cluster {
@@ -67,6 +84,17 @@ impl Cluster {
     /// # Errors
     /// Time runs out.
     pub async fn settings(&self, global: Option<&str>) -> Result<Settings> {
+        let mut settings = match &self.remembered.0 {
+            Some(known) => known.get_or_try_init(|| self.read_settings()).await?.clone(),
+            None => self.read_settings().await?,
+        };
+        if let Some(global) = global {
+            global.clone_into(&mut settings.global_namespace);
+        }
+        Ok(settings)
+    }
+
+    async fn read_settings(&self) -> Result<Settings> {
         let api: Api<Deployment> = Api::all(self.client.clone());
         let read = self.answer(api.list(&ListParams::default().labels(PROGRAMS))).await;
         let found = match read {
@@ -80,11 +108,7 @@ impl Cluster {
                 None
             }
         };
-        let mut settings = found.unwrap_or_default();
-        if let Some(global) = global {
-            global.clone_into(&mut settings.global_namespace);
-        }
-        Ok(settings)
+        Ok(found.unwrap_or_default())
     }
 
     /// The objects of a kind in a namespace, or in all.
@@ -235,4 +259,48 @@ pub fn one_namespace(cluster: &Cluster, all: bool) -> Result<&str> {
         bail!("this command looks at one namespace; name it with -n instead of -A");
     }
     Some(cluster.namespace.as_str()).filter(|name| !name.is_empty()).context("-n names nothing")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use kube::client::Body;
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::as_often_as_it_is_asked_for(Remembered::default(), 2)]
+    #[case::once(Remembered::from_now_on(), 1)]
+    #[tokio::test]
+    async fn how_olm_runs_is_read(#[case] remembered: Remembered, #[case] expected: usize) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let service = tower::service_fn(move |_: http::Request<Body>| {
+            count.fetch_add(1, Ordering::SeqCst);
+            let list = json!({"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {},
+                "items": []});
+            let answer = http::Response::new(Body::from(list.to_string().into_bytes()));
+            async move { Ok::<_, std::io::Error>(answer) }
+        });
+        let cluster = Cluster {
+            client: Client::new(service, "ns"),
+            namespace: "ns".to_owned(),
+            is_named: false,
+            server: String::new(),
+            cache: Cache::default(),
+            folders: Folders::default(),
+            timeout: None,
+            notices: Notices::new(|_| {}),
+            route: Route::default(),
+            remembered,
+        };
+        for global in ["a", "b"] {
+            let settings = cluster.settings(Some(global)).await.unwrap();
+            assert_eq!(settings.global_namespace, global);
+        }
+        assert_eq!(asked.load(Ordering::SeqCst), expected);
+    }
 }

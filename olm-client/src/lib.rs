@@ -38,5 +38,5 @@ pub mod package;
 pub mod plan;
 pub mod reading;
 
-pub use cluster::{Cluster, TimedOut, cause};
+pub use cluster::{Cluster, Remembered, TimedOut, cause};
 pub use notices::Notices;

@@ -4,10 +4,14 @@ use askama::Template;
 use axum::response::Response;
 use olm_client::acts::example_kinds;
 use olm_client::acts::rights::{Action, May};
+use olm_client::cause;
 use olm_client::operator::{Happened, Operand, operands, reasons, subscription, timeline};
+use olm_plan::Observed;
+use olm_plan::observed::name as name_of;
 use olm_plan::preview::permissions::{held, right};
+use olm_plan::timeline::Concerned;
 use olm_plan::tree::{Node, tree};
-use olm_types::api::ClusterServiceVersion;
+use olm_types::api::{ClusterServiceVersion, Subscription};
 
 use super::act::{self, ActionLink};
 use super::bounds::{Budget, short};
@@ -19,16 +23,17 @@ use crate::failure::Failure;
 /// Events that are shown, the newest.
 const EVENTS: usize = 200;
 
-/// Bytes of all of them, and of what its accounts may do: a page has 150 KiB at most.
+/// Bytes of all of them, of what its accounts may do, and of custom resources: a page has 150 KiB at most.
 const HAPPENED: usize = 64 * 1024;
 const HELD: usize = 24 * 1024;
+const OPERANDS: usize = 24 * 1024;
 const LINE_MARKUP: usize = 10;
+
+/// Bytes of markup around a custom resource, with its health twice.
+const OPERAND_MARKUP: usize = 130;
 
 /// Characters that a custom resource says of itself.
 const STATE: usize = 200;
-
-/// Custom resources that are shown.
-const OPERANDS: usize = 100;
 
 /// Bytes of markup around an event, with its time written twice.
 const EVENT_MARKUP: usize = 160;
@@ -43,7 +48,8 @@ struct Operator {
     root: Branch,
     package: String,
     links: Vec<ActionLink>,
-    operands: Vec<Operand>,
+    /// Custom resources for which the tree has no place.
+    more_operands: usize,
     unread: Vec<String>,
     no_operands: Option<Failure>,
     rights: Vec<String>,
@@ -65,43 +71,43 @@ struct Branch {
     children: Vec<Branch>,
 }
 
+/// What was read of an operator.
+struct Found {
+    root: Node,
+    package: String,
+    csv: Option<ClusterServiceVersion>,
+    operands: anyhow::Result<(Vec<Operand>, Vec<String>)>,
+    happened: anyhow::Result<Vec<Happened>>,
+    versions: u64,
+}
+
 /// Reads the page.
 pub(super) async fn read(visit: &Visit<'_>) -> Response {
     let name = given(&visit.params.name).unwrap_or_default();
     let command = visit.command().word("status").word(name);
-    let shown = async {
-        let observed = visit.cluster.observe(Some(visit.home()), true).await?;
-        let subscription = subscription(&observed, name)?;
-        let root = branch(tree(&observed, subscription));
-        let happened = timeline(&visit.cluster, &observed, subscription).await;
-        let installed = subscription.status.as_ref().and_then(|it| it.installed_csv.as_deref());
-        let csv = installed.and_then(|csv| observed.csv(visit.home(), csv)).cloned();
-        let package = subscription.spec.name.clone();
-        anyhow::Ok((root, package, happened, csv, versions(&observed)))
-    };
-    let (root, package, happened, csv, versions) = match shown.await {
-        Ok(shown) => shown,
+    let found = match find(visit, name).await {
+        Ok(found) => found,
         Err(error) => {
             let frame = visit.frame(Page::Operator, name, &command);
             return html(&Problem { frame, failure: Failure::of(&error) });
         }
     };
-    let (why, no_why) = parts(explained(visit, name, versions).await);
-    let (happened, no_events) = parts(happened.map(newest));
+    let (why, no_why) = parts(explained(visit, name, found.versions).await);
+    let (happened, no_events) = parts(found.happened.map(newest));
     let (events, older) = happened.unwrap_or_default();
-    let (made, no_operands) = match &csv {
-        Some(csv) => parts(operands(&visit.cluster, csv).await),
-        None => (None, None),
-    };
+    let (made, no_operands) = parts(found.operands);
     let (operands, unread) = made.unwrap_or_default();
-    let (rights, more_rights) = csv.as_ref().map(permissions).unwrap_or_default();
+    let (mut operands, more_operands) = fitting(operands);
+    let csv = found.csv.as_ref();
+    let (rights, more_rights) = csv.map(permissions).unwrap_or_default();
+    let installed = csv.map(|csv| name_of(&csv.metadata)).unwrap_or_default();
     let home = Some(visit.home());
     html(&Operator {
-        package: url("/package", &[("namespace", home), ("name", Some(&package))]),
-        links: links(visit, name, csv.as_ref()).await,
+        package: url("/package", &[("namespace", home), ("name", Some(&found.package))]),
+        links: links(visit, name, csv).await,
         frame: visit.frame(Page::Operator, name, &command),
-        root,
-        operands: operands.into_iter().take(OPERANDS).map(shortened).collect(),
+        root: branch(found.root, installed, &mut operands),
+        more_operands,
         unread,
         no_operands,
         rights,
@@ -112,6 +118,44 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
         why,
         no_why,
     })
+}
+
+async fn find(visit: &Visit<'_>, name: &str) -> anyhow::Result<Found> {
+    let observed = visit.cluster.observe(Some(visit.home()), true).await?;
+    let subscription = subscription(&observed, name)?;
+    let csv = installed(visit, &observed, subscription).await;
+    let operands = match &csv {
+        Some(csv) => operands(&visit.cluster, csv).await,
+        None => Ok((Vec::new(), Vec::new())),
+    };
+    let of_operand = |one: &Operand| Concerned::new(visit.home(), &one.kind, &one.name);
+    let made = operands.iter().flat_map(|(all, _)| all).map(of_operand);
+    Ok(Found {
+        root: tree(&observed, subscription),
+        package: subscription.spec.name.clone(),
+        happened: timeline(&visit.cluster, &observed, subscription, made).await,
+        versions: versions(&observed),
+        operands,
+        csv,
+    })
+}
+
+/// The CSV that is installed: as a whole, or where that cannot be read, as far as it was listed.
+async fn installed(
+    visit: &Visit<'_>,
+    observed: &Observed,
+    subscription: &Subscription,
+) -> Option<ClusterServiceVersion> {
+    let name = subscription.status.as_ref()?.installed_csv.as_deref()?;
+    let listed = observed.csv(visit.home(), name)?;
+    match visit.cluster.csv(visit.home(), name).await {
+        Ok(whole) => Some(whole),
+        Err(error) => {
+            let cause = cause(&error);
+            visit.cluster.notices.say(&format!("warning: cannot read CSV {name}: {cause}"));
+            Some(listed.clone())
+        }
+    }
 }
 
 /// What may be done with it, and why something may not.
@@ -177,8 +221,16 @@ fn permissions(csv: &ClusterServiceVersion) -> (Vec<String>, usize) {
     (lines, more)
 }
 
-fn shortened(operand: Operand) -> Operand {
-    Operand { state: short(&operand.state, STATE), ..operand }
+/// Custom resources, as many as fit, and how many more there are.
+fn fitting(operands: Vec<Operand>) -> (Vec<Operand>, usize) {
+    let count = operands.len();
+    let mut budget = Budget::new(OPERANDS);
+    let shortened =
+        operands.into_iter().map(|one| Operand { state: short(&one.state, STATE), ..one });
+    let fits = |one: &Operand| budget.holds(OPERAND_MARKUP, &[&one.kind, &one.name, &one.state]);
+    let shown: Vec<Operand> = shortened.take_while(fits).collect();
+    let more = count.saturating_sub(shown.len());
+    (shown, more)
 }
 
 /// The newest first, as many as fit, and how many older ones there are.
@@ -194,12 +246,27 @@ fn newest(mut events: Vec<Happened>) -> (Vec<Happened>, usize) {
     (events, older)
 }
 
-fn branch(node: Node) -> Branch {
+/// The tree. Custom resources of an operator are below the CSV that is installed.
+fn branch(node: Node, installed: &str, operands: &mut Vec<Operand>) -> Branch {
+    let below = node.children.into_iter().map(|child| branch(child, installed, operands));
+    let mut children: Vec<Branch> = below.collect();
+    if node.kind == ClusterServiceVersion::KIND && node.name == installed {
+        children.extend(operands.drain(..).map(leaf));
+    }
     Branch {
         title: format!("{} {}", node.kind, node.name),
         health: node.health.as_str(),
         state: node.state,
-        children: node.children.into_iter().map(branch).collect(),
+        children,
+    }
+}
+
+fn leaf(operand: Operand) -> Branch {
+    Branch {
+        title: format!("{} {}", operand.kind, operand.name),
+        health: operand.health.as_str(),
+        state: operand.state,
+        children: Vec::new(),
     }
 }
 
@@ -219,6 +286,8 @@ async fn explained(visit: &Visit<'_>, name: &str, versions: u64) -> anyhow::Resu
 
 #[cfg(test)]
 mod tests {
+    use olm_plan::Health;
+
     use super::*;
 
     fn events(count: i32, characters: usize) -> Vec<Happened> {
@@ -242,5 +311,49 @@ mod tests {
         assert_eq!((shown.len(), older), (EVENTS, 100));
         let (shown, older) = newest(events(200, 10_000));
         assert_eq!((shown.len(), older), (6, 194));
+    }
+
+    fn operand(name: &str, state: &str) -> Operand {
+        let [kind, name, state] = ["Kettle", name, state].map(str::to_owned);
+        Operand { kind, name, health: Health::Healthy, state }
+    }
+
+    fn node(kind: &'static str, name: &str, children: Vec<Node>) -> Node {
+        Node {
+            kind,
+            namespace: "ns".to_owned(),
+            name: name.to_owned(),
+            health: Health::Progressing,
+            state: String::new(),
+            created: None,
+            children,
+        }
+    }
+
+    #[test]
+    fn custom_resources_are_below_the_csv_that_is_installed() {
+        let csv = |name: &str| {
+            node("ClusterServiceVersion", name, vec![node("Deployment", "manager", Vec::new())])
+        };
+        let root = node("Subscription", "kettle", vec![csv("kettle.v1"), csv("kettle.v2")]);
+        let mut operands = vec![operand("mine", "Ready: True")];
+        let root = branch(root, "kettle.v1", &mut operands);
+        let below = |number: usize| -> Vec<&str> {
+            root.children[number].children.iter().map(|one| one.title.as_str()).collect()
+        };
+        assert_eq!(below(0), ["Deployment manager", "Kettle mine"]);
+        assert_eq!(below(1), ["Deployment manager"]);
+        let text = root.render().unwrap();
+        assert!(text.contains("<span class=\"mark Healthy\">Healthy</span> <strong>Kettle mine"));
+    }
+
+    #[test]
+    fn custom_resources_are_shown_as_far_as_they_fit() {
+        let many = |count: usize| vec![operand("mine", &"&".repeat(1_000)); count];
+        let (shown, more) = fitting(many(3));
+        assert_eq!((shown.len(), more), (3, 0));
+        assert!(shown.iter().all(|one| one.state.chars().count() == STATE + 1));
+        let (shown, more) = fitting(many(300));
+        assert!(shown.len() < 30 && shown.len() + more == 300, "{}", shown.len());
     }
 }
