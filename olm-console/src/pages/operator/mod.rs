@@ -1,5 +1,7 @@
 //! One operator: what came of its Subscription, what happened, and why there is no newer version.
 
+mod branch;
+
 use askama::Template;
 use axum::response::Response;
 use olm_client::acts::example_kinds;
@@ -14,26 +16,20 @@ use olm_plan::tree::{Node, tree};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 
 use super::act::{self, ActionLink};
-use super::bounds::{Budget, short};
+use super::bounds::Budget;
 use super::explained::{Explanation, Key, versions};
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
 use crate::failure::Failure;
+use branch::{Branch, branch, fitting};
 
 /// Events that are shown, the newest.
 const EVENTS: usize = 200;
 
-/// Bytes of all of them, of what its accounts may do, and of custom resources: a page has 150 KiB at most.
+/// Bytes of all of them, and of what its accounts may do: a page has 150 KiB at most.
 const HAPPENED: usize = 64 * 1024;
 const HELD: usize = 24 * 1024;
-const OPERANDS: usize = 24 * 1024;
 const LINE_MARKUP: usize = 10;
-
-/// Bytes of markup around a custom resource, with its health twice.
-const OPERAND_MARKUP: usize = 130;
-
-/// Characters that a custom resource says of itself.
-const STATE: usize = 200;
 
 /// Bytes of markup around an event, with its time written twice.
 const EVENT_MARKUP: usize = 160;
@@ -59,16 +55,6 @@ struct Operator {
     no_events: Option<Failure>,
     why: Option<Explanation>,
     no_why: Option<Failure>,
-}
-
-/// An object and those that came of it.
-#[derive(Template)]
-#[template(path = "branch.html")]
-struct Branch {
-    title: String,
-    health: &'static str,
-    state: String,
-    children: Vec<Branch>,
 }
 
 /// What was read of an operator.
@@ -221,18 +207,6 @@ fn permissions(csv: &ClusterServiceVersion) -> (Vec<String>, usize) {
     (lines, more)
 }
 
-/// Custom resources, as many as fit, and how many more there are.
-fn fitting(operands: Vec<Operand>) -> (Vec<Operand>, usize) {
-    let count = operands.len();
-    let mut budget = Budget::new(OPERANDS);
-    let shortened =
-        operands.into_iter().map(|one| Operand { state: short(&one.state, STATE), ..one });
-    let fits = |one: &Operand| budget.holds(OPERAND_MARKUP, &[&one.kind, &one.name, &one.state]);
-    let shown: Vec<Operand> = shortened.take_while(fits).collect();
-    let more = count.saturating_sub(shown.len());
-    (shown, more)
-}
-
 /// The newest first, as many as fit, and how many older ones there are.
 fn newest(mut events: Vec<Happened>) -> (Vec<Happened>, usize) {
     events.reverse();
@@ -244,30 +218,6 @@ fn newest(mut events: Vec<Happened>) -> (Vec<Happened>, usize) {
     let older = events.len().saturating_sub(fitting);
     events.truncate(fitting);
     (events, older)
-}
-
-/// The tree. Custom resources of an operator are below the CSV that is installed.
-fn branch(node: Node, installed: &str, operands: &mut Vec<Operand>) -> Branch {
-    let below = node.children.into_iter().map(|child| branch(child, installed, operands));
-    let mut children: Vec<Branch> = below.collect();
-    if node.kind == ClusterServiceVersion::KIND && node.name == installed {
-        children.extend(operands.drain(..).map(leaf));
-    }
-    Branch {
-        title: format!("{} {}", node.kind, node.name),
-        health: node.health.as_str(),
-        state: node.state,
-        children,
-    }
-}
-
-fn leaf(operand: Operand) -> Branch {
-    Branch {
-        title: format!("{} {}", operand.kind, operand.name),
-        health: operand.health.as_str(),
-        state: operand.state,
-        children: Vec::new(),
-    }
 }
 
 /// Why there is no newer version.
@@ -286,8 +236,6 @@ async fn explained(visit: &Visit<'_>, name: &str, versions: u64) -> anyhow::Resu
 
 #[cfg(test)]
 mod tests {
-    use olm_plan::Health;
-
     use super::*;
 
     fn events(count: i32, characters: usize) -> Vec<Happened> {
@@ -311,49 +259,5 @@ mod tests {
         assert_eq!((shown.len(), older), (EVENTS, 100));
         let (shown, older) = newest(events(200, 10_000));
         assert_eq!((shown.len(), older), (6, 194));
-    }
-
-    fn operand(name: &str, state: &str) -> Operand {
-        let [kind, name, state] = ["Kettle", name, state].map(str::to_owned);
-        Operand { kind, name, health: Health::Healthy, state }
-    }
-
-    fn node(kind: &'static str, name: &str, children: Vec<Node>) -> Node {
-        Node {
-            kind,
-            namespace: "ns".to_owned(),
-            name: name.to_owned(),
-            health: Health::Progressing,
-            state: String::new(),
-            created: None,
-            children,
-        }
-    }
-
-    #[test]
-    fn custom_resources_are_below_the_csv_that_is_installed() {
-        let csv = |name: &str| {
-            node("ClusterServiceVersion", name, vec![node("Deployment", "manager", Vec::new())])
-        };
-        let root = node("Subscription", "kettle", vec![csv("kettle.v1"), csv("kettle.v2")]);
-        let mut operands = vec![operand("mine", "Ready: True")];
-        let root = branch(root, "kettle.v1", &mut operands);
-        let below = |number: usize| -> Vec<&str> {
-            root.children[number].children.iter().map(|one| one.title.as_str()).collect()
-        };
-        assert_eq!(below(0), ["Deployment manager", "Kettle mine"]);
-        assert_eq!(below(1), ["Deployment manager"]);
-        let text = root.render().unwrap();
-        assert!(text.contains("<span class=\"mark Healthy\">Healthy</span> <strong>Kettle mine"));
-    }
-
-    #[test]
-    fn custom_resources_are_shown_as_far_as_they_fit() {
-        let many = |count: usize| vec![operand("mine", &"&".repeat(1_000)); count];
-        let (shown, more) = fitting(many(3));
-        assert_eq!((shown.len(), more), (3, 0));
-        assert!(shown.iter().all(|one| one.state.chars().count() == STATE + 1));
-        let (shown, more) = fitting(many(300));
-        assert!(shown.len() < 30 && shown.len() + more == 300, "{}", shown.len());
     }
 }
