@@ -1,8 +1,8 @@
-//! What is read of a cluster: lists in pages, each answer with a deadline, and what may not be read
-//! noted as unread.
+//! A cluster that is read: lists in pages, and each answer with a deadline.
 
 use std::fmt::{self, Debug, Display};
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -11,10 +11,10 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Api, ListParams, ObjectList};
 use kube::{Client, Resource};
-use olm_plan::Observed;
-use olm_plan::observed::namespace;
 use olm_plan::settings::{PROGRAMS, Settings};
+use olm_types::api::PackageManifest;
 use serde::de::DeserializeOwned;
+use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use crate::catalogs::{Cache, Folders, Route};
@@ -60,6 +60,21 @@ pub struct Cluster {
     pub notices: Notices,
     /// How the contents of catalogs are reached.
     pub route: Route,
+    /// Whether it is known how OLM runs.
+    pub remembered: Remembered,
+}
+
+/// How OLM runs, where that is read once: for what is over in a moment, such as one page. By default it is read as
+/// often as it is asked for.
+#[derive(Clone, Default)]
+pub struct Remembered(Option<Arc<OnceCell<Settings>>>);
+
+impl Remembered {
+    /// What is read from now on is remembered.
+    #[must_use]
+    pub fn from_now_on() -> Self {
+        Self(Some(Arc::default()))
+    }
 }
 
 impl Cluster {
@@ -69,6 +84,17 @@ impl Cluster {
     /// # Errors
     /// Time runs out.
     pub async fn settings(&self, global: Option<&str>) -> Result<Settings> {
+        let mut settings = match &self.remembered.0 {
+            Some(known) => known.get_or_try_init(|| self.read_settings()).await?.clone(),
+            None => self.read_settings().await?,
+        };
+        if let Some(global) = global {
+            global.clone_into(&mut settings.global_namespace);
+        }
+        Ok(settings)
+    }
+
+    async fn read_settings(&self) -> Result<Settings> {
         let api: Api<Deployment> = Api::all(self.client.clone());
         let read = self.answer(api.list(&ListParams::default().labels(PROGRAMS))).await;
         let found = match read {
@@ -82,11 +108,7 @@ impl Cluster {
                 None
             }
         };
-        let mut settings = found.unwrap_or_default();
-        if let Some(global) = global {
-            global.clone_into(&mut settings.global_namespace);
-        }
-        Ok(settings)
+        Ok(found.unwrap_or_default())
     }
 
     /// The objects of a kind in a namespace, or in all.
@@ -188,78 +210,16 @@ impl Cluster {
         bail!("the API server answers with more than {PAGES} pages")
     }
 
-    /// The objects of a kind; when they may not be read, that is noted.
-    async fn read<K>(&self, home: Option<&str>, observed: &mut Observed) -> Result<Vec<K>>
-    where
-        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
-        K: Clone + DeserializeOwned + Debug,
-    {
-        let kind = PLURALS.iter().find(|plural| **plural == K::plural(&())).copied();
-        match self.list(&self.api::<K>(home)).await {
-            Ok(items) => Ok(items),
-            Err(error) if error.downcast_ref::<TimedOut>().is_some() => Err(error),
-            Err(error) => {
-                observed.unread.insert(kind.unwrap_or("others"), cause(&error));
-                Ok(Vec::new())
-            }
-        }
-    }
-
-    /// Subscriptions and what comes of them, in a namespace or in all.
+    /// What the packages API presents in a namespace, or in all. It answers with everything at once, whatever limit
+    /// is asked for.
     ///
     /// # Errors
-    /// Subscriptions cannot be read, or time runs out. Every other kind that cannot be read is
-    /// noted in the result and complained of.
-    pub async fn observe(&self, home: Option<&str>, workloads: bool) -> Result<Observed> {
-        let mut observed = Observed { home: home.map(str::to_owned), ..Observed::default() };
-        let subscriptions = self.list(&self.api(home)).await;
-        observed.subscriptions = subscriptions.map_err(without_olm)?;
-        observed.install_plans = self.read(home, &mut observed).await?;
-        observed.csvs = self.read(home, &mut observed).await?;
-        observed.packages = self.read(home, &mut observed).await?;
-        self.observe_catalogs(&mut observed).await?;
-        if workloads {
-            observed.deployments = self.read(home, &mut observed).await?;
-            observed.pods = self.read(home, &mut observed).await?;
-            observed.operator_groups = self.read(home, &mut observed).await?;
-            observed.operator_conditions = self.read(home, &mut observed).await?;
-        }
-        for (kind, cause) in &observed.unread {
-            self.notices.say(&format!("warning: cannot read {kind}: {cause}"));
-        }
-        Ok(observed)
-    }
-
-    /// All CatalogSources, or those of the namespaces that Subscriptions name.
-    async fn observe_catalogs(&self, observed: &mut Observed) -> Result<()> {
-        let mut ignored = Observed::default();
-        observed.catalog_sources = self.read(None, &mut ignored).await?;
-        if ignored.unread.is_empty() {
-            return Ok(());
-        }
-        let named = observed.subscriptions.iter().map(|one| one.spec.source_namespace.clone());
-        let own = observed.subscriptions.iter().map(|one| namespace(&one.metadata).to_owned());
-        let homes: std::collections::BTreeSet<String> = named.chain(own).collect();
-        for home in homes.iter().filter(|home| !home.is_empty()) {
-            let found = self.read(Some(home), observed).await?;
-            observed.catalog_sources.extend(found);
-        }
-        Ok(())
+    /// As [`Self::answer`].
+    pub async fn package_manifests(&self, home: Option<&str>) -> Result<Vec<PackageManifest>> {
+        let api: Api<PackageManifest> = self.api(home);
+        Ok(self.answer(api.list(&ListParams::default())).await?.items)
     }
 }
-
-/// Kinds that are read.
-const PLURALS: [&str; 9] = [
-    "subscriptions",
-    "installplans",
-    "clusterserviceversions",
-    "catalogsources",
-    "packagemanifests",
-    "deployments",
-    "pods",
-    "operatorgroups",
-    "operatorconditions",
-];
 
 /// Metadata without the record of who wrote which field.
 pub fn slim_metadata(metadata: ObjectMeta) -> ObjectMeta {
@@ -303,4 +263,48 @@ pub fn one_namespace(cluster: &Cluster, all: bool) -> Result<&str> {
         bail!(ONE_NAMESPACE);
     }
     Some(cluster.namespace.as_str()).filter(|name| !name.is_empty()).context("-n names nothing")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use kube::client::Body;
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::as_often_as_it_is_asked_for(Remembered::default(), 2)]
+    #[case::once(Remembered::from_now_on(), 1)]
+    #[tokio::test]
+    async fn how_olm_runs_is_read(#[case] remembered: Remembered, #[case] expected: usize) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let service = tower::service_fn(move |_: http::Request<Body>| {
+            count.fetch_add(1, Ordering::SeqCst);
+            let list = json!({"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {},
+                "items": []});
+            let answer = http::Response::new(Body::from(list.to_string().into_bytes()));
+            async move { Ok::<_, std::io::Error>(answer) }
+        });
+        let cluster = Cluster {
+            client: Client::new(service, "ns"),
+            namespace: "ns".to_owned(),
+            is_named: false,
+            server: String::new(),
+            cache: Cache::default(),
+            folders: Folders::default(),
+            timeout: None,
+            notices: Notices::new(|_| {}),
+            route: Route::default(),
+            remembered,
+        };
+        for global in ["a", "b"] {
+            let settings = cluster.settings(Some(global)).await.unwrap();
+            assert_eq!(settings.global_namespace, global);
+        }
+        assert_eq!(asked.load(Ordering::SeqCst), expected);
+    }
 }

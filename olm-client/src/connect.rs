@@ -1,9 +1,10 @@
 //! Clients of the API server. What it refuses because it is busy is asked again for a few seconds; no longer, as the API
-//! of packages may be away, and there are other ways to what it says.
+//! of packages may be away, and there are other ways to what it says. Pages of large objects have fewer of them.
 
 use kube::client::ClientBuilder;
 use kube::client::retry::RetryPolicy;
 use kube::{Client, Config};
+use olm_pages::paged;
 use tower::buffer::BufferLayer;
 use tower::retry::RetryLayer;
 
@@ -24,7 +25,7 @@ fn with(mut config: Config, policy: RetryPolicy) -> kube::Result<Client> {
     let stack = ClientBuilder::try_from(config)?
         .with_layer(&BufferLayer::new(BUFFER))
         .with_layer(&RetryLayer::new(policy));
-    Ok(stack.build())
+    Ok(paged(&stack.build()))
 }
 
 #[cfg(test)]

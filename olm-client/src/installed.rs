@@ -39,7 +39,7 @@ impl Cluster {
         let (csvs, plans, packages) = tokio::join!(
             self.kept(&csvs, (FEW, Some(&originals)), csv),
             self.kept(&plans, (FEW, None), plan),
-            self.asked_packages(&observed.subscriptions),
+            self.asked_packages(None, &observed.subscriptions),
         );
         observed.csvs = self.or_unread(csvs, "clusterserviceversions", &mut observed);
         observed.install_plans = self.or_unread(plans, "installplans", &mut observed);
@@ -47,9 +47,14 @@ impl Cluster {
         Ok(observed)
     }
 
-    async fn asked_packages(&self, subscriptions: &[Subscription]) -> Result<Vec<PackageManifest>> {
+    /// The packages that Subscriptions ask for, as far as the packages API presents them: channels with versions.
+    pub(crate) async fn asked_packages(
+        &self,
+        home: Option<&str>,
+        subscriptions: &[Subscription],
+    ) -> Result<Vec<PackageManifest>> {
         let asked: BTreeSet<CatalogPackage> = subscriptions.iter().map(of_subscription).collect();
-        let all = self.list(&self.api::<PackageManifest>(None)).await?;
+        let all = self.package_manifests(home).await?;
         let is_asked =
             |one: &PackageManifest| of_package(one).is_some_and(|it| asked.contains(&it));
         Ok(all.into_iter().filter(is_asked).map(package).collect())

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! connect    clients of the API server, and how often a busy one is asked again
-//! cluster    lists in pages, each answer with a deadline, and what may not be read noted as unread
+//! cluster    lists in pages, each answer with a deadline
+//! observe    what is in a namespace or in all, and what may not be read noted as unread
 //! discovery  how the API server serves a kind
 //! catalogs   in folders, at addresses, in their Pods, and as far as the packages API presents them
 //! contents   the manifests of bundles
@@ -31,6 +32,7 @@ pub mod examined;
 mod installed;
 pub mod listing;
 pub mod notices;
+mod observe;
 pub mod operator;
 pub mod package;
 pub mod plan;
@@ -38,5 +40,5 @@ pub mod reading;
 #[cfg(test)]
 mod stub;
 
-pub use cluster::{Cluster, TimedOut, cause};
+pub use cluster::{Cluster, Remembered, TimedOut, cause};
 pub use notices::Notices;

@@ -36,7 +36,7 @@ impl Listing {
         let home = cluster.namespace.as_str();
         let (visible, unread) = Visible::read(cluster, home, &settings).await?;
         let flags = &sources.catalog;
-        let presented = cluster.list(&cluster.api::<PackageManifest>(Some(home))).await;
+        let presented = cluster.package_manifests(Some(home)).await;
         let (own, presented) = match presented {
             Ok(found) => {
                 let Cluster { folders, notices, .. } = cluster;

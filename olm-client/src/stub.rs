@@ -6,7 +6,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 
 use crate::catalogs::{Cache, Folders, Route};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Remembered};
 use crate::notices::Notices;
 
 /// A cluster whose API server has what is known of an address, and nothing else.
@@ -30,5 +30,6 @@ pub(crate) fn cluster(known: impl Fn(&str) -> Option<Value> + Send + 'static) ->
         timeout: None,
         notices: Notices::new(|_| {}),
         route: Route::default(),
+        remembered: Remembered::default(),
     }
 }

@@ -63,6 +63,7 @@ impl Identity {
             timeout: None,
             notices: olm_client::Notices::new(|_| {}),
             route: olm_client::catalogs::Route::default(),
+            remembered: olm_client::Remembered::default(),
         };
         let (sender, receiver) = tokio::sync::watch::channel(());
         (Self { session: 1, cluster, ends: SessionEnd(Some(receiver)) }, sender)

@@ -63,7 +63,6 @@ pub mod metrics;
 #[cfg(feature = "otlp")]
 pub mod otlp;
 mod page;
-mod paged;
 mod path;
 pub mod queue;
 mod received;

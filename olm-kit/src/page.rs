@@ -13,11 +13,11 @@ use kube::client::Body;
 use kube::core::response::Status;
 use olm_effect::{Refusal, Resource};
 use olm_types::document::memory_of;
+use olm_pages::{fewer, is_small, more, text_of};
 use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::interpreter::refusal_of;
-use crate::paged::{fewer, is_small, more, text_of};
 use crate::path::{collection, invalid};
 use crate::tasks::in_place;
 

@@ -17,7 +17,7 @@ pub async fn run(
     output: Output,
 ) -> Result<Outcome> {
     let observed = observe(cluster, home, true).await?;
-    let found = timeline(cluster, &observed, subscription(&observed, name)?);
+    let found = timeline(cluster, &observed, subscription(&observed, name)?, []);
     let entries = cluster.notices.slow("reading events", found).await?;
     let names = entries.iter().map(|entry| entry.object.clone());
     output.list(Kind::EventList, &entries, table(&entries), names)?;

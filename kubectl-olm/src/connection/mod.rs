@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use kube::Config;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
-use olm_client::Cluster;
 use olm_client::catalogs::{Cache, Folders, Route};
 use olm_client::connect::client;
+use olm_client::{Cluster, Remembered};
 use serde_json::json;
 
 use crate::output::Output;
@@ -134,8 +134,18 @@ impl Connection {
         let client = client(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
         let is_named = self.namespace.is_some();
-        let (folders, notices, route) = (Folders::default(), Output::notices(), Route::Forward);
-        Ok(Cluster { client, namespace, is_named, server, cache, folders, timeout, notices, route })
+        Ok(Cluster {
+            client,
+            namespace,
+            is_named,
+            server,
+            cache,
+            folders: Folders::default(),
+            timeout,
+            notices: Output::notices(),
+            route: Route::Forward,
+            remembered: Remembered::default(),
+        })
     }
 
     async fn config(&self) -> Result<Config> {

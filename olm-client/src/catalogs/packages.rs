@@ -25,7 +25,7 @@ pub(super) struct Presented {
 impl Presented {
     /// Reads it; what may not be read is missing.
     pub(super) async fn read(cluster: &Cluster, home: &str) -> Self {
-        let packages = cluster.list(&cluster.api::<PackageManifest>(Some(home))).await;
+        let packages = cluster.package_manifests(Some(home)).await;
         let plans = cluster.list(&cluster.api::<InstallPlan>(Some(home))).await;
         let because = |error: anyhow::Error| format!("the packages API: {}", cause(&error));
         Self { packages: packages.map_err(because), plans: plans.unwrap_or_default() }

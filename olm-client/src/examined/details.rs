@@ -13,7 +13,6 @@ use olm_types::labels::OWNER_KIND;
 use super::lists::size;
 use super::pages::{FEW, MANY};
 use super::{AT_ONCE, Reading, slim};
-use crate::cluster::slim_metadata;
 
 impl Reading<'_> {
     /// Adds them, several namespaces at a time. What cannot be read is noted.
@@ -46,17 +45,8 @@ impl Reading<'_> {
         let deployments = self.cluster.api(Some(home));
         let pods = self.cluster.api(Some(home));
         tokio::join!(
-            self.cluster.kept(&deployments, (FEW, Some(&of_csvs)), |it, _| deployment(it)),
+            self.cluster.kept(&deployments, (FEW, Some(&of_csvs)), |it, _| slim::deployment(it)),
             self.cluster.kept(&pods, (MANY, None), |it, _| slim::pod(it)),
         )
     }
-}
-
-/// A Deployment with its selector alone.
-fn deployment(deployment: Deployment) -> Deployment {
-    let spec = deployment.spec.map(|mut spec| {
-        spec.template = Default::default();
-        spec
-    });
-    Deployment { metadata: slim_metadata(deployment.metadata), spec, status: deployment.status }
 }

@@ -8,7 +8,7 @@ mod lists;
 mod orphaned_crds;
 mod packages;
 pub(crate) mod pages;
-mod slim;
+pub(crate) mod slim;
 
 use anyhow::Result;
 use jiff::Timestamp;

@@ -1,5 +1,6 @@
 //! What is kept of an object.
 
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_types::annotations::{CA_HASH, GENERATED_BY, OPERATOR_GROUP, PROPERTIES};
@@ -24,7 +25,7 @@ pub(super) fn subscription(mut one: Subscription) -> Subscription {
 }
 
 /// A CSV without texts, pictures, templates of Deployments and its history.
-pub(super) fn csv(csv: ClusterServiceVersion) -> ClusterServiceVersion {
+pub(crate) fn csv(csv: ClusterServiceVersion) -> ClusterServiceVersion {
     let spec = csv.spec;
     let mut install = spec.install;
     if let Some(strategy) = &mut install.spec {
@@ -53,7 +54,7 @@ pub(super) fn csv(csv: ClusterServiceVersion) -> ClusterServiceVersion {
 }
 
 /// A Pod without its spec.
-pub(super) fn pod(pod: Pod) -> Pod {
+pub(crate) fn pod(pod: Pod) -> Pod {
     let status = pod.status.map(|status| PodStatus {
         phase: status.phase,
         conditions: status.conditions,
@@ -62,6 +63,15 @@ pub(super) fn pod(pod: Pod) -> Pod {
         ..PodStatus::default()
     });
     Pod { metadata: metadata(pod.metadata), spec: None, status }
+}
+
+/// A Deployment with its selector alone.
+pub(crate) fn deployment(deployment: Deployment) -> Deployment {
+    let spec = deployment.spec.map(|mut spec| {
+        spec.template = Default::default();
+        spec
+    });
+    Deployment { metadata: slim_metadata(deployment.metadata), spec, status: deployment.status }
 }
 
 /// A package without texts, and with the entries of no channel.

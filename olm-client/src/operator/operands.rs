@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use kube::api::{Api, DynamicObject, ListParams};
 use olm_effect::Resource;
+use olm_plan::Health;
 use olm_types::api::{ClusterServiceVersion, CrdDescription};
 use serde_json::Value;
 
@@ -25,8 +26,16 @@ const STATE: usize = 1_000;
 /// Conditions that say how an object is, the first that it has.
 const CONDITIONS: [&str; 3] = ["Ready", "Available", "Healthy"];
 
+/// Conditions that say, when they are true, that an object does not work.
+const FAILING: [&str; 4] = ["Failed", "Degraded", "Stalled", "ReconcileError"];
+
 /// Fields of a status that say it in one word, the first that it has.
 const WORDS: [&str; 2] = ["phase", "state"];
+
+/// Words of objects that work, and of those that do not.
+const WORKING: [&str; 8] =
+    ["Active", "Available", "Bound", "Complete", "Healthy", "Ready", "Running", "Succeeded"];
+const BROKEN: [&str; 2] = ["Error", "Failed"];
 
 /// A custom resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +44,8 @@ pub struct Operand {
     pub kind: String,
     /// Its name.
     pub name: String,
+    /// As far as its status follows the conventions of Kubernetes.
+    pub health: Health,
     /// What its status says; empty where that is nothing that is known.
     pub state: String,
 }
@@ -108,29 +119,58 @@ fn resource(crd: &CrdDescription) -> Result<Resource> {
 }
 
 fn operand(crd: &CrdDescription, object: DynamicObject) -> Operand {
-    let state = match object.metadata.deletion_timestamp {
-        Some(_) => "is being deleted".to_owned(),
-        None => state(&object.data["status"]).chars().take(STATE).collect(),
+    let status = &object.data["status"];
+    let (health, state) = match object.metadata.deletion_timestamp {
+        Some(_) => (Health::Progressing, "is being deleted".to_owned()),
+        None => (health(status), state(status).chars().take(STATE).collect()),
     };
-    Operand { kind: crd.kind.clone(), name: object.metadata.name.unwrap_or_default(), state }
+    let name = object.metadata.name.unwrap_or_default();
+    Operand { kind: crd.kind.clone(), name, health, state }
+}
+
+/// How an object is; unknown where it does not say that in a form that is known.
+fn health(status: &Value) -> Health {
+    if let Some(one) = condition(status) {
+        let is_good = CONDITIONS.iter().any(|kind| one["type"] == *kind);
+        return match one["status"].as_str() {
+            Some("True") if is_good => Health::Healthy,
+            Some("True") => Health::Unhealthy,
+            Some("False") => Health::Progressing,
+            _ => Health::Unknown,
+        };
+    }
+    match word(status) {
+        Some(word) if WORKING.contains(&word) => Health::Healthy,
+        Some(word) if BROKEN.contains(&word) => Health::Unhealthy,
+        Some(_) => Health::Progressing,
+        None => Health::Unknown,
+    }
 }
 
 /// A condition that says how an object is, or a word.
 fn state(status: &Value) -> String {
-    let all = status["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let condition = CONDITIONS.iter().find_map(|kind| all.iter().find(|one| one["type"] == *kind));
-    let Some(one) = condition else {
-        let mut words = WORDS.iter().filter_map(|field| status[*field].as_str());
-        return words.next().unwrap_or_default().to_owned();
-    };
+    let Some(one) = condition(status) else { return word(status).unwrap_or_default().to_owned() };
     let text = |field: &str| one[field].as_str().unwrap_or_default();
     let said = [text("reason"), text("message")];
     let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
     match text("status") {
-        "True" => format!("{}: True", text("type")),
+        "True" if CONDITIONS.contains(&text("type")) => format!("{}: True", text("type")),
         other if said.is_empty() => format!("{}: {other}", text("type")),
         other => format!("{}: {other} ({})", text("type"), said.join(": ")),
     }
+}
+
+/// The condition that says how an object is: that it does not work, or whether it does.
+fn condition(status: &Value) -> Option<&Value> {
+    let all = status["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let of_type = |kind: &str| all.iter().find(|one| one["type"] == kind);
+    let failing = FAILING.iter().filter_map(|kind| of_type(kind));
+    let mut failing = failing.filter(|one| one["status"] == "True");
+    failing.next().or_else(|| CONDITIONS.iter().find_map(|kind| of_type(kind)))
+}
+
+fn word(status: &Value) -> Option<&str> {
+    WORDS.iter().find_map(|field| status[*field].as_str())
 }
 
 #[cfg(test)]
@@ -206,10 +246,28 @@ mod tests {
         {"type": "Ready", "status": "True", "message": "m"}]}), "Ready: True")]
     #[case::not_ready(json!({"conditions": [{"type": "Ready", "status": "False", "reason": "NoWater",
         "message": "it is empty"}]}), "Ready: False (NoWater: it is empty)")]
+    #[case::degraded(json!({"conditions": [{"type": "Ready", "status": "True"},
+        {"type": "Degraded", "status": "True", "reason": "NoWater"}]}), "Degraded: True (NoWater)")]
     #[case::silent(json!({"conditions": [{"type": "Available", "status": "Unknown"}]}), "Available: Unknown")]
     #[case::other_types(json!({"conditions": "yes", "phase": 1}), "")]
     fn an_object_says_how_it_is(#[case] status: Value, #[case] expected: &str) {
         assert_eq!(state(&status), expected);
+    }
+
+    #[rstest]
+    #[case::nothing(json!(null), Health::Unknown)]
+    #[case::ready(json!({"conditions": [{"type": "Ready", "status": "True"}]}), Health::Healthy)]
+    #[case::not_yet(json!({"conditions": [{"type": "Ready", "status": "False"}]}), Health::Progressing)]
+    #[case::unsaid(json!({"conditions": [{"type": "Ready", "status": "Unknown"}]}), Health::Unknown)]
+    #[case::degraded(json!({"conditions": [{"type": "Available", "status": "True"},
+        {"type": "Degraded", "status": "True"}]}), Health::Unhealthy)]
+    #[case::not_degraded(json!({"phase": "Error", "conditions": [{"type": "Available", "status": "True"},
+        {"type": "Degraded", "status": "False"}]}), Health::Healthy)]
+    #[case::runs(json!({"phase": "Running"}), Health::Healthy)]
+    #[case::fails(json!({"state": "Failed"}), Health::Unhealthy)]
+    #[case::begins(json!({"phase": "Creating"}), Health::Progressing)]
+    fn an_object_has_a_health(#[case] status: Value, #[case] expected: Health) {
+        assert_eq!(health(&status), expected);
     }
 
     #[test]

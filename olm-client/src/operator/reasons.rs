@@ -43,7 +43,10 @@ pub async fn in_cluster(
     let (visible, unread) = Visible::read(cluster, home, &settings).await?;
     let read = Read {
         subscriptions: listed(cluster, home).await.context("cannot read Subscriptions")?,
-        csvs: listed(cluster, home).await.context("cannot read ClusterServiceVersions")?,
+        csvs: cluster
+            .csv_outlines(Some(home))
+            .await
+            .context("cannot read ClusterServiceVersions")?,
         groups: listed(cluster, home).await.unwrap_or_default(),
     };
     let flags = &sources.catalog;

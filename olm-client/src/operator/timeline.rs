@@ -36,7 +36,7 @@ pub struct TimelineEvent {
     pub message: String,
 }
 
-/// The events of a Subscription and of what came of it, as far as that was observed, oldest first.
+/// The events of a Subscription, of what came of it, as far as that was observed, and of others, oldest first.
 ///
 /// # Errors
 /// The events of its namespace cannot be read, or time runs out.
@@ -44,6 +44,7 @@ pub async fn timeline(
     cluster: &Cluster,
     observed: &Observed,
     subscription: &Subscription,
+    others: impl IntoIterator<Item = EventSubject>,
 ) -> Result<Vec<TimelineEvent>> {
     let home = namespace(&subscription.metadata);
     let source = Some(subscription.spec.source_namespace.as_str());
@@ -52,7 +53,8 @@ pub async fn timeline(
         metadata(cluster, &cluster.api::<ReplicaSet>(Some(home)), "replicasets", None).await?;
     let unpacks = Some(BUNDLE_UNPACK_REF);
     let jobs = metadata(cluster, &cluster.api::<Job>(Some(source)), "jobs", unpacks).await?;
-    let objects = concerned(observed, subscription, &sets, &jobs);
+    let mut objects = concerned(observed, subscription, &sets, &jobs);
+    objects.extend(others);
     let own = cluster.list(&cluster.api::<Event>(Some(home))).await;
     let mut events = own.context("cannot read events")?;
     if source != home {

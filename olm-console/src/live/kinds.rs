@@ -4,7 +4,18 @@ use kube::core::ApiResource;
 
 use crate::pages::Page;
 
-/// A kind of which a page watches the objects of one namespace.
+/// Where the objects of a kind are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// In the namespace of the page.
+    Home,
+    /// In the namespace of global catalogs.
+    Global,
+    /// In all namespaces.
+    Everywhere,
+}
+
+/// A kind of which a page watches the objects.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kind {
     group: &'static str,
@@ -13,8 +24,7 @@ pub(crate) struct Kind {
     pub(crate) plural: &'static str,
     /// Labels that an object has, or has not.
     pub(crate) selector: Option<&'static str>,
-    /// Whether that is the namespace of global catalogs, in place of the one of the page.
-    pub(crate) is_global: bool,
+    pub(crate) place: Place,
 }
 
 /// The group of OLM.
@@ -30,17 +40,33 @@ static CSVS: Kind = Kind {
 static CATALOGS: Kind = Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources");
 /// The catalogs that all namespaces see.
 static GLOBAL_CATALOGS: Kind =
-    Kind { is_global: true, ..Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources") };
+    Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources").at(Place::Global);
 static DEPLOYMENTS: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 static PODS: Kind = Kind::new("", "v1", "Pod", "pods");
 static EVENTS: Kind = Kind::new("", "v1", "Event", "events");
+static ALL_SUBSCRIPTIONS: Kind =
+    Kind::new(OLM, "v1alpha1", "Subscription", "subscriptions").at(Place::Everywhere);
+static ALL_INSTALL_PLANS: Kind =
+    Kind::new(OLM, "v1alpha1", "InstallPlan", "installplans").at(Place::Everywhere);
+static ALL_CSVS: Kind = Kind {
+    selector: Some("!olm.copiedFrom"),
+    ..Kind::new(OLM, "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
+        .at(Place::Everywhere)
+};
+static ALL_CATALOGS: Kind =
+    Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources").at(Place::Everywhere);
 
 /// Pages that are live, by the name that they have in addresses. All others are forms, which are not to change while
 /// they are filled in. What a catalog holds changes with the status of its CatalogSource.
-static LIVE: [(Page, &str, &[&Kind]); 6] = [
+static LIVE: [(Page, &str, &[&Kind]); 7] = [
     (Page::Catalog, "catalog", &[&SUBSCRIPTIONS, &CATALOGS, &GLOBAL_CATALOGS]),
     (Page::Package, "package", &[&SUBSCRIPTIONS, &CSVS, &CATALOGS, &GLOBAL_CATALOGS]),
     (Page::Installed, "installed", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS]),
+    (
+        Page::AllInstalled,
+        "all-installed",
+        &[&ALL_SUBSCRIPTIONS, &ALL_INSTALL_PLANS, &ALL_CSVS, &ALL_CATALOGS],
+    ),
     (Page::Plan, "plan", &[&SUBSCRIPTIONS, &INSTALL_PLANS, &CSVS, &CATALOGS]),
     (
         Page::Health,
@@ -61,7 +87,11 @@ impl Kind {
         kind: &'static str,
         plural: &'static str,
     ) -> Self {
-        Self { group, version, kind, plural, selector: None, is_global: false }
+        Self { group, version, kind, plural, selector: None, place: Place::Home }
+    }
+
+    const fn at(self, place: Place) -> Self {
+        Self { place, ..self }
     }
 
     /// How the API server is asked for it.

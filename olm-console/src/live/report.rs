@@ -1,21 +1,25 @@
-//! What a page is sent, and when: how it is followed, and that something has changed, at most once a second.
+//! What a page is sent, and when: how it is followed, and that something has changed, at most once a second, or twice
+//! a minute where it shows all namespaces.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use super::kinds::Place;
 use super::watch::{Condition, Refusal, WatchState};
 
 /// Between two reports of changes: many come at once, and a page is read for each.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// The same for what is read of all namespaces: somewhere in a large cluster something changes all the time.
+const PAUSE_OF_ALL: Duration = Duration::from_secs(30);
+
 /// What was found of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KindState {
     pub(super) plural: &'static str,
-    /// Whether it is watched in the namespace of global catalogs.
-    pub(super) is_global: bool,
+    pub(super) place: Place,
     pub(super) seen: WatchState,
 }
 
@@ -65,8 +69,9 @@ impl Report {
             return StreamUpdate::Wait(None);
         };
         let since = self.changed.map(|last| now.saturating_duration_since(last));
-        if let Some(since) = since.filter(|since| *since < PAUSE) {
-            return StreamUpdate::Wait(Some(PAUSE.saturating_sub(since)));
+        let pause = pause(looks);
+        if let Some(since) = since.filter(|since| *since < pause) {
+            return StreamUpdate::Wait(Some(pause.saturating_sub(since)));
         }
         (self.digest, self.changed) = (Some(found), Some(now));
         StreamUpdate::Changed(found)
@@ -82,16 +87,24 @@ pub(super) fn digest(looks: &[KindState]) -> Option<u64> {
     Some(looks.iter().fold(0, |all: u64, look| all.rotate_left(7) ^ look.seen.digest))
 }
 
+fn pause(looks: &[KindState]) -> Duration {
+    let is_of_all = looks.iter().any(|look| look.place == Place::Everywhere);
+    if is_of_all { PAUSE_OF_ALL } else { PAUSE }
+}
+
 /// How a page is followed.
 fn sentence(namespace: &str, looks: &[KindState]) -> String {
-    let (global, own): (Vec<&KindState>, Vec<&KindState>) =
-        looks.iter().partition(|look| look.is_global);
     let all: Vec<&KindState> = looks.iter().collect();
+    let forbidden = |place: Place| {
+        let there: Vec<&KindState> = looks.iter().filter(|look| look.place == place).collect();
+        refused(&there, Refusal::Forbidden)
+    };
     let problems: Vec<String> = [
         lost(looks),
-        refused(&own, Refusal::Forbidden)
-            .map(|kinds| format!("may not watch {kinds} in {namespace}")),
-        refused(&global, Refusal::Forbidden).map(|kinds| format!("may not watch global {kinds}")),
+        forbidden(Place::Home).map(|kinds| format!("may not watch {kinds} in {namespace}")),
+        forbidden(Place::Global).map(|kinds| format!("may not watch global {kinds}")),
+        forbidden(Place::Everywhere)
+            .map(|kinds| format!("may not watch {kinds} in all namespaces")),
         refused(&all, Refusal::NoSuchKind).map(|kinds| format!("the cluster has no {kinds}")),
         refused(&all, Refusal::SignedOut).map(|_| "not signed in any more".to_owned()),
     ]
@@ -139,7 +152,7 @@ mod tests {
     const FORBIDDEN: Condition = Condition::Refused(Refusal::Forbidden);
 
     fn look(plural: &'static str, condition: Condition, digest: u64) -> KindState {
-        KindState { plural, is_global: false, seen: WatchState { condition, digest } }
+        KindState { plural, place: Place::Home, seen: WatchState { condition, digest } }
     }
 
     fn lost_at(second: i64) -> Condition {
@@ -174,8 +187,11 @@ mod tests {
         let missing = Condition::Refused(Refusal::NoSuchKind);
         let both = |condition: Condition| {
             let own = look("catalogsources", condition, 0);
-            sentence("ns", &[own, KindState { is_global: true, ..own }])
+            sentence("ns", &[own, KindState { place: Place::Global, ..own }])
         };
+        let everywhere = KindState { place: Place::Everywhere, ..look("subscriptions", FORBIDDEN, 0) };
+        let expected = "not live: may not watch subscriptions in all namespaces";
+        assert_eq!(sentence("ns", &[everywhere]), expected);
         let expected =
             "not live: may not watch catalogsources in ns; may not watch global catalogsources";
         assert_eq!(both(FORBIDDEN), expected);
@@ -197,6 +213,19 @@ mod tests {
         assert_eq!(at(1000, 3), StreamUpdate::Changed(3));
         assert_eq!(at(1500, 4), StreamUpdate::Wait(Some(Duration::from_millis(500))));
         assert_eq!(at(1600, 3), StreamUpdate::Wait(None), "it is again what the page shows");
+    }
+
+    #[test]
+    fn what_is_read_of_all_namespaces_is_reported_less_often() {
+        let (mut report, begin) = (Report::new(None), Instant::now());
+        let mut at = |second: u64, digest: u64| {
+            let looks = [KindState { place: Place::Everywhere, ..look("subscriptions", F, digest) }];
+            report.next("ns", &looks, begin + Duration::from_secs(second))
+        };
+        assert_eq!(at(0, 1), StreamUpdate::State("live".to_owned()));
+        assert_eq!(at(0, 1), StreamUpdate::Changed(1));
+        assert_eq!(at(10, 2), StreamUpdate::Wait(Some(Duration::from_secs(20))));
+        assert_eq!(at(30, 2), StreamUpdate::Changed(2));
     }
 
     #[test]

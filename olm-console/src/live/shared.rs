@@ -8,7 +8,7 @@ use olm_client::{Cluster, Notices};
 use tokio::sync::watch::{self, Receiver, Sender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::kinds::{self, Kind};
+use super::kinds::{self, Kind, Place};
 use super::report::{KindState, digest};
 use super::watch::{WatchState, Watched, run};
 use crate::pages::Page;
@@ -32,7 +32,7 @@ struct Shared {
 }
 
 /// Whose watch, where and of what: nothing that one session sees goes to another. The namespace of global catalogs has
-/// no name here, as it is the same for all pages.
+/// no name here, and all namespaces have none, as they are the same for all pages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     session: u64,
@@ -56,7 +56,10 @@ struct One {
 
 impl Key {
     fn new(session: u64, namespace: &str, kind: &'static Kind) -> Self {
-        let namespace = if kind.is_global { String::new() } else { namespace.to_owned() };
+        let namespace = match kind.place {
+            Place::Home => namespace.to_owned(),
+            Place::Global | Place::Everywhere => String::new(),
+        };
         Self { session, namespace, kind }
     }
 }
@@ -158,7 +161,7 @@ impl Followed {
 }
 
 fn look(kind: &'static Kind, seen: WatchState) -> KindState {
-    KindState { plural: kind.plural, is_global: kind.is_global, seen }
+    KindState { plural: kind.plural, place: kind.place, seen }
 }
 
 #[cfg(test)]
@@ -209,8 +212,20 @@ mod tests {
         assert_eq!(started.borrow().len(), 3);
         let mut second = follow(&live, 1, Page::Package, "b", &started).unwrap();
         assert_eq!(started.borrow().len(), 6, "three of its own");
-        let global = |looks: Vec<KindState>| looks.iter().filter(|look| look.is_global).count();
+        let global =
+            |looks: Vec<KindState>| looks.iter().filter(|look| look.place == Place::Global).count();
         assert_eq!(global(second.look()), 1);
+    }
+
+    #[test]
+    fn what_is_in_all_namespaces_is_watched_once() {
+        let (live, started) = (Live::new(None), Started::default());
+        let _one = follow(&live, 1, Page::Installed, "a", &started).unwrap();
+        let mut first = follow(&live, 1, Page::AllInstalled, "a", &started).unwrap();
+        assert_eq!(started.borrow().len(), 8);
+        assert!(first.look().iter().all(|look| look.place == Place::Everywhere));
+        let _second = follow(&live, 1, Page::AllInstalled, "b", &started).unwrap();
+        assert_eq!(started.borrow().len(), 8);
     }
 
     #[test]

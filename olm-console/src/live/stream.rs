@@ -65,7 +65,7 @@ impl Page {
                 () = self.ends.wait() => {
                     return Some(self.end("not live: you are not logged in any more"));
                 }
-                () = self.followed.changed(), if pause.is_none() => {}
+                () = self.followed.changed() => {}
                 () = sleep(pause.unwrap_or_default()), if pause.is_some() => {}
             }
         }

@@ -14,7 +14,7 @@ use olm_client::Cluster;
 use tokio::sync::watch::Sender;
 use tokio::time::{sleep, timeout};
 
-use super::kinds::Kind;
+use super::kinds::{Kind, Place};
 
 /// Objects without spec and status.
 type MetadataOnly = PartialObjectMeta<DynamicObject>;
@@ -111,15 +111,16 @@ pub(crate) async fn run(watched: Watched, seen: Sender<WatchState>) {
 }
 
 impl Watched {
-    /// The objects of the kind in their namespace; nothing where the API server does not say which one that is.
+    /// The objects of the kind where they are watched; nothing where the API server does not say which one that is.
     async fn api(&self) -> Option<Api<MetadataOnly>> {
-        let namespace = match (self.kind.is_global, &self.global) {
-            (false, _) => self.namespace.clone(),
-            (true, Some(global)) => global.clone(),
-            (true, None) => self.cluster.settings(None).await.ok()?.global_namespace,
+        let (client, resource) = (self.cluster.client.clone(), self.kind.resource());
+        let namespace = match (self.kind.place, &self.global) {
+            (Place::Everywhere, _) => return Some(Api::all_with(client, &resource)),
+            (Place::Home, _) => self.namespace.clone(),
+            (Place::Global, Some(global)) => global.clone(),
+            (Place::Global, None) => self.cluster.settings(None).await.ok()?.global_namespace,
         };
-        let client = self.cluster.client.clone();
-        Some(Api::namespaced_with(client, &namespace, &self.kind.resource()))
+        Some(Api::namespaced_with(client, &namespace, &resource))
     }
 }
 

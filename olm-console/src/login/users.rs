@@ -12,7 +12,7 @@ use kube::config::AuthInfo;
 use kube::{Client, Config};
 use olm_client::catalogs::{Cache, Folders, ReadAccess, Route};
 use olm_client::connect::client;
-use olm_client::{Cluster, Notices};
+use olm_client::{Cluster, Notices, Remembered};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::sync::watch::Receiver;
@@ -94,6 +94,7 @@ impl ApiServer {
             timeout: Some(TIMEOUT),
             notices: Notices::new(|_| {}),
             route: Route::Service(Arc::new(ReadAccess::new(self.readers.clone()))),
+            remembered: Remembered::default(),
         }
     }
 

@@ -69,8 +69,9 @@ async fn csv(visit: &PageView<'_>, operator: &str) -> Result<ClusterServiceVersi
     let status = subscription(&observed, operator)?.status.as_ref();
     let name = status.and_then(|status| status.installed_csv.as_deref());
     let name = name.with_context(|| format!("nothing is installed for {operator} yet"))?;
-    let found = observed.csv(visit.home(), name);
-    found.cloned().with_context(|| format!("ClusterServiceVersion {name} was not read"))
+    let listed = observed.csv(visit.home(), name);
+    listed.with_context(|| format!("ClusterServiceVersion {name} was not read"))?;
+    visit.cluster.csv(visit.home(), name).await.with_context(|| format!("cannot read CSV {name}"))
 }
 
 async fn written(

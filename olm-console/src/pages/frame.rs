@@ -48,7 +48,11 @@ pub(super) struct Problem {
 /// The menu: title, address, and pages that belong there.
 const MENU: [(&str, &str, &[Page]); 4] = [
     ("Catalog", "/catalog", &[Page::Catalog, Page::Package, Page::Install]),
-    ("Installed", "/installed", &[Page::Installed, Page::Operator, Page::Remove, Page::Create]),
+    (
+        "Installed",
+        "/installed",
+        &[Page::Installed, Page::AllInstalled, Page::Operator, Page::Remove, Page::Create],
+    ),
     ("Plans", "/plan", &[Page::Plan, Page::Upgrade]),
     ("Health", "/health", &[Page::Health]),
 ];

@@ -55,8 +55,7 @@ struct Row {
 }
 
 /// Reads the page.
-pub(super) async fn read(visit: &PageView<'_>) -> Response {
-    let is_of_all = visit.params.is_of_all();
+pub(super) async fn read(visit: &PageView<'_>, is_of_all: bool) -> Response {
     let observed = match is_of_all {
         true => visit.cluster.observe_installed().await,
         false => visit.cluster.observe(Some(visit.home()), false).await,
@@ -66,15 +65,15 @@ pub(super) async fn read(visit: &PageView<'_>) -> Response {
         Err(error) => (Vec::new(), Some(Failure::of(&error))),
     };
     let (rows, more) = fitting(found);
-    let (title, command, all) = match is_of_all {
+    let (here, title, command, all) = match is_of_all {
         true => {
             let command = CommandLine::of_all(&visit.context.console.flags).word("list").word("-A");
-            ("Installed in all namespaces", command, None)
+            (Page::AllInstalled, "Installed in all namespaces", command, None)
         }
-        false => ("Installed", visit.command().word("list"), Some("true")),
+        false => (Page::Installed, "Installed", visit.command().word("list"), Some("true")),
     };
     let other = url("/installed", &[("namespace", Some(visit.home())), ("all", all)]);
-    let frame = visit.frame(Page::Installed, title, &command);
+    let frame = visit.frame(here, title, &command);
     html(&Table { frame, is_of_all, other, rows, more, failure })
 }
 

@@ -48,7 +48,7 @@ use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use olm_client::listing::Listing;
 use olm_client::package::icon;
-use olm_client::{Cluster, Notices};
+use olm_client::{Cluster, Notices, Remembered};
 use tokio::time::Instant;
 
 use crate::command::CommandLine;
@@ -73,6 +73,8 @@ pub(crate) enum Page {
     Catalog,
     Package,
     Installed,
+    /// Of all namespaces.
+    AllInstalled,
     Operator,
     Plan,
     Health,
@@ -81,6 +83,16 @@ pub(crate) enum Page {
     Upgrade,
     Remove,
     Create,
+}
+
+impl Page {
+    /// The page at this address with these parameters.
+    fn asked(self, params: &Params) -> Self {
+        match self {
+            Self::Installed if params.is_of_all() => Self::AllInstalled,
+            other => other,
+        }
+    }
 }
 
 /// What pages are read with.
@@ -136,6 +148,7 @@ pub(crate) async fn read(
         let page = failed(context, identity, page, params, failure);
         return (StatusCode::BAD_REQUEST, page).into_response();
     }
+    let page = page.asked(params);
     let seen = context.live.digest(identity.session, page, home);
     let notes = Arc::new(Mutex::new(Vec::new()));
     let kept = notes.clone();
@@ -145,6 +158,7 @@ pub(crate) async fn read(
     let cluster = Cluster {
         namespace: home.to_owned(),
         notices: notices.without_progress(),
+        remembered: Remembered::from_now_on(),
         ..identity.cluster.clone()
     };
     let (session, leaves) = (identity.session, identity.has_logged_in());
@@ -152,7 +166,8 @@ pub(crate) async fn read(
     match page {
         Page::Catalog => catalog::read(&visit).await,
         Page::Package => package::read(&visit).await,
-        Page::Installed => installed::read(&visit).await,
+        Page::Installed => installed::read(&visit, false).await,
+        Page::AllInstalled => installed::read(&visit, true).await,
         Page::Operator => operator::read(&visit).await,
         Page::Plan => plan::read(&visit).await,
         Page::Health => health::read(&visit).await,
@@ -172,7 +187,7 @@ pub(crate) fn failed(
     params: &Params,
     failure: Failure,
 ) -> Response {
-    let cluster = &identity.cluster;
+    let (cluster, page) = (&identity.cluster, page.asked(params));
     let home = given(&params.namespace).filter(|home| is_namespace(home));
     let home = home.unwrap_or(&cluster.namespace);
     let command = CommandLine::new(&context.console.flags, home).word("doctor");
@@ -183,8 +198,7 @@ pub(crate) fn failed(
         server: cluster.server.clone(),
         command: command.line(),
         leaves: identity.has_logged_in(),
-        live: live::address(page, home, None)
-            .filter(|_| !params.is_posted() && !params.is_of_all()),
+        live: live::address(page, home, None).filter(|_| !params.is_posted()),
         notes: Vec::new(),
         token: String::new(),
     };
@@ -212,8 +226,7 @@ impl PageView<'_> {
             server: self.cluster.server.clone(),
             command: command.line(),
             leaves: self.leaves,
-            live: live::address(here, self.home(), self.seen)
-                .filter(|_| !self.params.is_posted() && !self.params.is_of_all()),
+            live: live::address(here, self.home(), self.seen).filter(|_| !self.params.is_posted()),
             notes,
             token: self.params.token.text().to_owned(),
         }

@@ -3,6 +3,7 @@
 use kube::core::ApiResource;
 use kube::runtime::watcher;
 use kube::{Api, Client, Resource};
+use olm_pages::paged;
 use serde::de::DeserializeOwned;
 
 use super::fill::Filled;
@@ -11,7 +12,6 @@ use super::intake::{Admits, Intake, Predicate, Strip};
 use super::{Cached, Change, Store};
 use crate::client::{Fields, without};
 use crate::metrics::WatchMetrics;
-use crate::paged::paged;
 use crate::tasks::Tasks;
 
 /// Entry point of [`WatchBuilder`].

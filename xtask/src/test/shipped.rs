@@ -13,11 +13,12 @@ use crate::workspace::{self, root};
 
 /// What decides how the image is made: programs and their names, static builds, layers, the manifests
 /// that start it.
-const INPUTS: [&str; 10] = [
+const INPUTS: [&str; 11] = [
     "deploy/base/",
     "deploy/chart/",
     "deploy/crds/",
     "deploy/ha/",
+    "olm-programs/",
     "olm-testkit/src/oci/",
     "olm-testkit/src/static_build",
     "rust-toolchain.toml",

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 25] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -15,15 +15,17 @@ const ARROWS: [(&str, &[&str]); 25] = [
     ("olm-rbac", &["olm-types"]),
     ("olm-lifecycle", &["olm-types", "olm-effect", "olm-opgroup", "olm-rbac"]),
     ("olm-flags", &[]),
+    ("olm-pages", &[]),
     ("olm-tasks", &[]),
     ("olm-catalog", &["olm-types", "olm-flags", "olm-tasks"]),
-    ("olm-kit", &["olm-types", "olm-effect", "olm-flags", "olm-tasks"]),
+    ("olm-kit", &["olm-types", "olm-effect", "olm-flags", "olm-pages", "olm-tasks"]),
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
     ("olm-plan", PLAN),
-    ("olm-client", &["olm-types", "olm-effect", "olm-lifecycle", "olm-catalog", "olm-plan"]),
+    ("olm-client", CLIENT),
     ("olm-console", &["olm-types", "olm-tasks", "olm-plan", "olm-client"]),
     ("kubectl-olm", &["olm-types", "olm-catalog", "olm-plan", "olm-client", "olm-console"]),
+    ("olm-programs", &["olm-catalog", "olm-console", "olm-operator", "catalog-operator"]),
     ("olm-testkit", &["olm-types", "olm-tools"]),
     ("olm-rig", &["olm-testkit"]),
     ("olm-tools", &[]),
@@ -52,6 +54,9 @@ const OPERATOR: &[&str] =
 
 const PLAN: &[&str] =
     &["olm-types", "olm-effect", "olm-resolver", "olm-opgroup", "olm-rbac", "olm-lifecycle"];
+
+const CLIENT: &[&str] =
+    &["olm-types", "olm-effect", "olm-lifecycle", "olm-catalog", "olm-pages", "olm-plan"];
 
 const CATALOG_OPERATOR: &[&str] = &[
     "olm-types",

@@ -19,50 +19,27 @@ pub struct Program {
     pub bytes: Vec<u8>,
 }
 
-/// What is built, and under which names OLM v0's manifests and flags call it. A program with
-/// several names looks at the one it is called by.
-const PROGRAMS: [Shipped; 5] = [
+/// What is built, and under which names OLM v0's manifests and flags call it. An executable with
+/// several names looks at the one it is called by. What runs in images of others is copied there, and
+/// small.
+const PROGRAMS: [Shipped; 2] = [
     Shipped {
-        binary: Binary {
-            package: "olm-operator",
-            name: "olm-operator",
-            features: &["jemalloc", "otlp"],
-        },
-        library: "olm_operator",
-        main: "olm-operator/src/main.rs",
-        names: &["/bin/olm"],
-    },
-    Shipped {
-        binary: Binary {
-            package: "catalog-operator",
-            name: "catalog-operator",
-            features: &["jemalloc", "otlp"],
-        },
-        library: "catalog_operator",
-        main: "catalog-operator/src/main.rs",
-        names: &["/bin/catalog"],
-    },
-    Shipped {
-        binary: Binary {
-            package: "olm-catalog",
-            name: "olm-registry",
-            features: &["server", "tools"],
-        },
-        library: "olm_catalog",
-        main: "olm-catalog/src/bin/olm-registry.rs",
-        names: &["/bin/opm", "/bin/configmap-server"],
+        binary: Binary { package: "olm-programs", name: "olm-programs", features: &["jemalloc"] },
+        library: "olm_programs",
+        main: "olm-programs/src/main.rs",
+        names: &[
+            "/bin/olm",
+            "/bin/catalog",
+            "/bin/opm",
+            "/bin/configmap-server",
+            "/bin/olm-console",
+        ],
     },
     Shipped {
         binary: Binary { package: "olm-catalog", name: "olm-copy", features: &["copy"] },
         library: "olm_catalog",
         main: "olm-catalog/src/bin/olm-copy.rs",
         names: &["/bin/cpb", "/bin/cp", "/bin/copy-content"],
-    },
-    Shipped {
-        binary: Binary { package: "olm-console", name: "olm-console", features: &[] },
-        library: "olm_console",
-        main: "olm-console/src/main.rs",
-        names: &["/bin/olm-console"],
     },
 ];
 
@@ -101,7 +78,7 @@ impl Profile {
 }
 
 /// The executables of all programs.
-pub fn binaries() -> [Binary; 5] {
+pub fn binaries() -> [Binary; 2] {
     PROGRAMS.map(|program| program.binary)
 }
 
@@ -145,11 +122,26 @@ mod tests {
     fn the_names_are_those_of_v0_and_the_console() {
         let names: Vec<&str> =
             PROGRAMS.iter().flat_map(|program| program.names.iter().copied()).collect();
-        let of_v0 = ["olm", "catalog", "opm", "configmap-server", "cpb", "cp", "copy-content"];
-        let expected: Vec<&str> = of_v0.into_iter().chain(["olm-console"]).collect();
-        let expected: Vec<String> = expected.iter().map(|name| format!("/bin/{name}")).collect();
+        let of_v0 = ["olm", "catalog", "opm", "configmap-server"];
+        let copied = ["cpb", "cp", "copy-content"];
+        let expected = of_v0.into_iter().chain(["olm-console"]).chain(copied);
+        let expected: Vec<String> = expected.map(|name| format!("/bin/{name}")).collect();
         assert_eq!(names, expected);
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
+
+    /// The executable's own list; it is not linked here.
+    #[test]
+    fn the_executable_knows_each_of_its_names() {
+        let list = include_str!("../../../../olm-programs/src/lib.rs");
+        let (_, list) = list.split_once("const PROGRAMS").unwrap();
+        let (list, _) = list.split_once("];\n").unwrap();
+        let known: Vec<String> = list
+            .lines()
+            .filter_map(|line| Some(line.trim().strip_prefix("(\"")?.split_once('"')?.0))
+            .map(|name| format!("/bin/{name}"))
+            .collect();
+        assert_eq!(known, PROGRAMS[0].names);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use xtask::workspace::{cargo_output, cargo_run, root};
 
 /// Crates that others may build on, each after those that it uses.
-pub(super) const LIBRARIES: [&str; 10] = [
+pub(super) const LIBRARIES: [&str; 11] = [
     "olm-types",
     "olm-effect",
     "olm-resolver",
@@ -16,6 +16,7 @@ pub(super) const LIBRARIES: [&str; 10] = [
     "olm-rbac",
     "olm-lifecycle",
     "olm-flags",
+    "olm-pages",
     "olm-tasks",
     "olm-catalog",
     "olm-kit",

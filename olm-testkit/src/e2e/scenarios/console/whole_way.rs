@@ -99,6 +99,11 @@ async fn create(ctx: &TestContext, opened: &Opened) -> Result<()> {
     at(opened, "/operator").await?;
     let made = kettle_api(ctx).get(MINE).await?;
     ensure!(made.data["spec"] == json!({"litres": 2}), "{made:?}");
+    let below = format!(
+        "[...document.querySelectorAll('.tree ul ul strong')]\
+        .some((one) => one.textContent === 'Kettle {MINE}')"
+    );
+    browser.until("show it below the CSV", &below).await?;
     opened.is_calm("a custom resource").await
 }
 

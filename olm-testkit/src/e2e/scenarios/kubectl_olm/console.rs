@@ -152,9 +152,10 @@ async fn all_namespaces(ctx: &TestContext, served: &Served) -> Result<()> {
     let links = [&ctx.namespace, &beside.namespace]
         .map(|home| format!("<a href=\"/installed?namespace={home}\">{home}</a>"));
     let [own, other] = links.each_ref().map(String::as_str);
-    let parts = [own, other, "NeedsApproval", "<td>paused</td>", " list -A</code>", ">Ready</th>"];
-    let page = served.has(EVERYWHERE, &parts).await?;
-    ensure!(!page.contains("sse-connect"), "it is live: {page}");
+    let live = "sse-connect=\"/live?page=all-installed&";
+    let parts =
+        [own, other, "NeedsApproval", "<td>paused</td>", " list -A</code>", ">Ready</th>", live];
+    served.has(EVERYWHERE, &parts).await?;
     let one = served.has("/installed", &["?namespace=", "all=true\">All namespaces</a>"]).await?;
     ensure!(!one.contains(&beside.namespace), "another namespace is in {one}");
     beside.remove().await

@@ -46,15 +46,19 @@ pub(super) async fn events(ctx: Arc<TestContext>) -> Result<()> {
     let mut cards = Events::open(&served, &catalog, None).await?;
     cards.until("data: live\n").await?;
     cards.until("event: changed\n").await?;
+    let everywhere = format!("/live?page=all-installed&namespace={}", ctx.namespace);
+    let mut all = Events::open(&served, &everywhere, None).await?;
+    all.until("data: live\n").await?;
+    all.until("event: changed\n").await?;
     subscribe(&ctx).await?;
     events.until("event: changed\n").await?;
     cards.until("event: changed\n").await?;
     served.has("/installed", &["kettle"]).await?;
     served.has("/catalog", &["sse-connect=\"/live?page=catalog&"]).await?;
     served.has("/package?name=kettle", &["sse-connect=\"/live?page=package&"]).await?;
-    drop((events, cards));
+    drop((events, cards, all));
     comes_back(&served, &path, &first).await?;
-    may_not_watch(&ctx, &program, &path, &catalog).await?;
+    may_not_watch(&ctx, &program, [&path, &catalog, &everywhere]).await?;
     too_many(&served, &path).await
 }
 
@@ -87,8 +91,7 @@ async fn comes_back(served: &Served, path: &str, last: &str) -> Result<()> {
 async fn may_not_watch(
     ctx: &TestContext,
     program: &Program,
-    path: &str,
-    catalog: &str,
+    [path, catalog, everywhere]: [&str; 3],
 ) -> Result<()> {
     let user = format!("{}-stranger", ctx.namespace);
     let served = Served::start(program, &["console", "--as", &user]).await?;
@@ -99,6 +102,9 @@ async fn may_not_watch(
     events.ends().await?;
     let mut events = Events::open(&served, catalog, None).await?;
     events.until("may not watch global catalogsources\n").await?;
+    events.until("event: end\n").await?;
+    let mut events = Events::open(&served, everywhere, None).await?;
+    events.until(&format!("data: not live: may not watch {kinds} in all namespaces\n")).await?;
     events.until("event: end\n").await.map(drop)
 }
 

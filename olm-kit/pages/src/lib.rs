@@ -3,16 +3,17 @@
 //! An API server counts the objects of a page and not their bytes: whoever may create objects of a kind may
 //! make each as large as can be stored, and 500 of them are most of a gigabyte. A page that is too long is
 //! not read to its end but asked for again, from the same token on, with fewer objects.
+//!
+//! Only requests with a limit are: an API that answers with everything at once whatever the limit is, as the one of
+//! packages does, is to be asked without one.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{Request, Response, Uri};
-use hyper::body::Body as _;
+use http::{Method, Request, Response, Uri};
+use http_body_util::BodyExt;
 use kube::Client;
 use kube::client::Body;
 use tower::{BoxError, service_fn};
@@ -24,15 +25,16 @@ const TEXT: usize = 4 << 20;
 /// What the objects of a page that is too long are divided by.
 const STEP: u32 = 5;
 
-/// A client for one reader of a list at a time, whose pages have as many objects as it asks for or, where
-/// these are large, fewer.
-pub(crate) fn paged(client: &Client) -> Client {
+/// A client whose pages have as many objects as are asked for or, where these are large, fewer. How many fit it
+/// knows from the page before: who reads several lists at the same time may ask for a page twice.
+#[must_use]
+pub fn paged(client: &Client) -> Client {
     let (client, next) = (client.clone(), Arc::new(AtomicU32::new(u32::MAX)));
     let namespace = client.default_namespace().to_owned();
     let ask = move |request: Request<Body>| {
         let (client, next) = (client.clone(), Arc::clone(&next));
         async move {
-            match PageQuery::by(request.uri()) {
+            match PageQuery::by(&request) {
                 Some(asked) => {
                     let (parts, _) = request.into_parts();
                     page(&client, &parts, &asked, &next).await
@@ -45,9 +47,12 @@ pub(crate) fn paged(client: &Client) -> Client {
 }
 
 /// The text of an answer; none where it is longer than that.
-pub(crate) async fn text_of(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, kube::Error> {
+///
+/// # Errors
+/// The answer breaks off.
+pub async fn text_of(mut body: Body, most: usize) -> Result<Option<Vec<u8>>, kube::Error> {
     let mut text = Vec::new();
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+    while let Some(frame) = body.frame().await {
         let frame = frame?;
         let Some(data) = frame.data_ref() else { continue };
         if text.len().saturating_add(data.len()) > most {
@@ -59,17 +64,20 @@ pub(crate) async fn text_of(mut body: Body, most: usize) -> Result<Option<Vec<u8
 }
 
 /// How many objects are asked for after so many were too many.
-pub(crate) fn fewer(objects: u32) -> u32 {
+#[must_use]
+pub fn fewer(objects: u32) -> u32 {
     (objects / STEP).max(1)
 }
 
 /// How many objects are asked for after so many left most of a limit unused: so many more would have fitted.
-pub(crate) fn more(objects: u32) -> u32 {
+#[must_use]
+pub fn more(objects: u32) -> u32 {
     objects.saturating_mul(STEP)
 }
 
 /// Whether so much is so little of a limit that [`more`] objects would have fitted.
-pub(crate) fn is_small(taken: usize, limit: usize) -> bool {
+#[must_use]
+pub fn is_small(taken: usize, limit: usize) -> bool {
     taken <= limit / STEP as usize
 }
 
@@ -82,8 +90,8 @@ struct PageQuery {
 
 impl PageQuery {
     /// Nothing where it is no request for a page.
-    fn by(uri: &Uri) -> Option<Self> {
-        let query = uri.query()?;
+    fn by(request: &Request<Body>) -> Option<Self> {
+        let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
         let limit = query.split('&').find_map(|pair| pair.strip_prefix("limit="))?;
         let goes_on = query.split('&').any(|pair| pair.starts_with("continue="));
         Some(Self { objects: limit.parse().ok()?, goes_on })
@@ -137,10 +145,29 @@ fn with_limit(request: &Parts, objects: u32) -> Result<Request<Body>, BoxError> 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+    use std::sync::Mutex;
+
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::scripted::Script;
+
+    /// What is asked for, and the code and text of the answer.
+    type Expected = (&'static str, u16, Value);
+
+    /// An API server that is asked for these, one after the other, and how many are left.
+    fn server(expected: Vec<Expected>) -> (Client, Arc<Mutex<VecDeque<Expected>>>) {
+        let left = Arc::new(Mutex::new(VecDeque::from(expected)));
+        let answers = Arc::clone(&left);
+        let service = service_fn(move |request: Request<Body>| {
+            let (wanted, code, text) = answers.lock().unwrap().pop_front().unwrap();
+            assert_eq!(request.uri().to_string(), wanted);
+            let body = Body::from(text.to_string().into_bytes());
+            let answer = Response::builder().status(code).body(body).unwrap();
+            async move { Ok::<_, BoxError>(answer) }
+        });
+        (Client::new(service, "default"), left)
+    }
 
     fn list(bytes: usize) -> Value {
         json!({"items": ["x".repeat(bytes)]})
@@ -155,47 +182,52 @@ mod tests {
     /// Pages of large objects are small, and those after them are as large as they were before.
     #[tokio::test]
     async fn a_page_that_is_too_long_is_asked_for_with_fewer_objects() {
-        let script = Script::new()
-            .answer("GET /a?&limit=500", 200, list(TEXT))
-            .answer("GET /a?&limit=100", 200, list(TEXT))
-            .answer("GET /a?&limit=20", 200, list(TEXT / 2))
-            .answer("GET /a?&limit=20&continue=b", 200, list(7))
-            .answer("GET /a?&limit=100&continue=c", 200, list(8))
-            .answer("GET /a?&limit=500&continue=d", 200, list(9))
-            .answer("GET /a?&limit=500&continue=e", 200, list(10));
-        let client = paged(&script.client());
+        let (client, left) = server(vec![
+            ("/a?&limit=500", 200, list(TEXT)),
+            ("/a?&limit=100", 200, list(TEXT)),
+            ("/a?&limit=20", 200, list(TEXT / 2)),
+            ("/a?&limit=20&continue=b", 200, list(7)),
+            ("/a?&limit=100&continue=c", 200, list(8)),
+            ("/a?&limit=500&continue=d", 200, list(9)),
+            ("/a?&limit=500&continue=e", 200, list(10)),
+        ]);
+        let client = paged(&client);
         assert_eq!(get(&client, "&limit=500").await, TEXT / 2);
         for (token, bytes) in [("b", 7), ("c", 8), ("d", 9), ("e", 10)] {
             assert_eq!(get(&client, &format!("&limit=500&continue={token}")).await, bytes);
         }
-        script.finish();
+        assert!(left.lock().unwrap().is_empty());
     }
 
     #[tokio::test]
-    async fn one_object_may_be_as_long_as_it_is() {
-        let mut script = Script::new();
-        for query in ["limit=1", "watch=true"] {
-            script = script.answer(&format!("GET /a?{query}"), 200, list(TEXT));
-        }
-        let client = paged(&script.client());
-        for query in ["limit=1", "watch=true"] {
+    async fn one_object_may_be_as_long_as_it_is_and_so_may_what_has_no_limit() {
+        let queries = ["limit=1", "watch=true", "labelSelector=a"];
+        let (client, left) =
+            server(["/a?limit=1", "/a?watch=true", "/a?labelSelector=a"].map(large).into());
+        let client = paged(&client);
+        for query in queries {
             assert_eq!(get(&client, query).await, TEXT, "{query}");
         }
-        script.finish();
+        assert!(left.lock().unwrap().is_empty());
+    }
+
+    fn large(wanted: &'static str) -> Expected {
+        (wanted, 200, list(TEXT))
     }
 
     /// Whoever lists begins anew then, and with as many objects as before.
     #[tokio::test]
     async fn a_token_that_is_forgotten_is_said_as_it_is() {
-        let script = Script::new()
-            .refuse("GET /a?limit=9&continue=b", 410, "Expired", "too old")
-            .answer("GET /a?limit=9", 200, list(3));
-        let client = paged(&script.client());
+        let expired = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "reason": "Expired", "message": "too old", "code": 410});
+        let (client, left) =
+            server(vec![("/a?limit=9&continue=b", 410, expired), ("/a?limit=9", 200, list(3))]);
+        let client = paged(&client);
         let request = Request::get("/a?limit=9&continue=b").body(Vec::new()).unwrap();
         let refused = client.request::<Value>(request).await.unwrap_err();
         assert!(matches!(refused, kube::Error::Api(status) if status.code == 410));
         assert_eq!(get(&client, "limit=9").await, 3);
-        script.finish();
+        assert!(left.lock().unwrap().is_empty());
     }
 
     #[tokio::test]

@@ -1,20 +1,27 @@
 //! One operator: what came of its Subscription, what happened, and why there is no newer version.
 
+mod branch;
+
 use askama::Template;
 use axum::response::Response;
 use olm_client::acts::example_kinds;
 use olm_client::acts::rights::{Action, NamespaceRights};
-use olm_client::operator::{Operand, TimelineEvent, operands, reasons, subscription, timeline};
+use olm_client::cause;
+use olm_client::operator::{TimelineEvent, Operand, operands, reasons, subscription, timeline};
+use olm_plan::Observed;
+use olm_plan::observed::name as name_of;
 use olm_plan::preview::permissions::{held, right};
+use olm_plan::timeline::EventSubject;
 use olm_plan::tree::{Node, tree};
-use olm_types::api::ClusterServiceVersion;
+use olm_types::api::{ClusterServiceVersion, Subscription};
 
 use super::act::{self, ActionLink};
-use super::bounds::{Budget, short};
+use super::bounds::Budget;
 use super::explained::{Explanation, Key, versions};
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, PageView, given};
 use crate::failure::Failure;
+use branch::{Branch, branch, fitting};
 
 /// Events that are shown, the newest.
 const EVENTS: usize = 200;
@@ -23,12 +30,6 @@ const EVENTS: usize = 200;
 const HAPPENED: usize = 64 * 1024;
 const HELD: usize = 24 * 1024;
 const LINE_MARKUP: usize = 10;
-
-/// Characters that a custom resource says of itself.
-const STATE: usize = 200;
-
-/// Custom resources that are shown.
-const OPERANDS: usize = 100;
 
 /// Bytes of markup around an event, with its time written twice.
 const EVENT_MARKUP: usize = 160;
@@ -43,7 +44,8 @@ struct Operator {
     root: Branch,
     package: String,
     links: Vec<ActionLink>,
-    operands: Vec<Operand>,
+    /// Custom resources for which the tree has no place.
+    more_operands: usize,
     unread: Vec<String>,
     no_operands: Option<Failure>,
     rights: Vec<String>,
@@ -55,53 +57,43 @@ struct Operator {
     no_why: Option<Failure>,
 }
 
-/// An object and those that came of it.
-#[derive(Template)]
-#[template(path = "branch.html")]
-struct Branch {
-    title: String,
-    health: &'static str,
-    state: String,
-    children: Vec<Branch>,
+/// What was read of an operator.
+struct Found {
+    root: Node,
+    package: String,
+    csv: Option<ClusterServiceVersion>,
+    operands: anyhow::Result<(Vec<Operand>, Vec<String>)>,
+    happened: anyhow::Result<Vec<TimelineEvent>>,
+    versions: u64,
 }
 
 /// Reads the page.
 pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let name = given(&visit.params.name).unwrap_or_default();
     let command = visit.command().word("status").word(name);
-    let shown = async {
-        let observed = visit.cluster.observe(Some(visit.home()), true).await?;
-        let subscription = subscription(&observed, name)?;
-        let root = branch(tree(&observed, subscription));
-        let happened = timeline(&visit.cluster, &observed, subscription).await;
-        let installed = subscription.status.as_ref().and_then(|it| it.installed_csv.as_deref());
-        let csv = installed.and_then(|csv| observed.csv(visit.home(), csv)).cloned();
-        let package = subscription.spec.name.clone();
-        anyhow::Ok((root, package, happened, csv, versions(&observed)))
-    };
-    let (root, package, happened, csv, versions) = match shown.await {
-        Ok(shown) => shown,
+    let found = match find(visit, name).await {
+        Ok(found) => found,
         Err(error) => {
             let frame = visit.frame(Page::Operator, name, &command);
             return html(&Problem { frame, failure: Failure::of(&error) });
         }
     };
-    let (why, no_why) = parts(explained(visit, name, versions).await);
-    let (happened, no_events) = parts(happened.map(newest));
+    let (why, no_why) = parts(explained(visit, name, found.versions).await);
+    let (happened, no_events) = parts(found.happened.map(newest));
     let (events, older) = happened.unwrap_or_default();
-    let (made, no_operands) = match &csv {
-        Some(csv) => parts(operands(&visit.cluster, csv).await),
-        None => (None, None),
-    };
+    let (made, no_operands) = parts(found.operands);
     let (operands, unread) = made.unwrap_or_default();
-    let (rights, more_rights) = csv.as_ref().map(permissions).unwrap_or_default();
+    let (mut operands, more_operands) = fitting(operands);
+    let csv = found.csv.as_ref();
+    let (rights, more_rights) = csv.map(permissions).unwrap_or_default();
+    let installed = csv.map(|csv| name_of(&csv.metadata)).unwrap_or_default();
     let home = Some(visit.home());
     html(&Operator {
-        package: url("/package", &[("namespace", home), ("name", Some(&package))]),
-        links: links(visit, name, csv.as_ref()).await,
+        package: url("/package", &[("namespace", home), ("name", Some(&found.package))]),
+        links: links(visit, name, csv).await,
         frame: visit.frame(Page::Operator, name, &command),
-        root,
-        operands: operands.into_iter().take(OPERANDS).map(shortened).collect(),
+        root: branch(found.root, installed, &mut operands),
+        more_operands,
         unread,
         no_operands,
         rights,
@@ -112,6 +104,44 @@ pub(super) async fn read(visit: &PageView<'_>) -> Response {
         why,
         no_why,
     })
+}
+
+async fn find(visit: &PageView<'_>, name: &str) -> anyhow::Result<Found> {
+    let observed = visit.cluster.observe(Some(visit.home()), true).await?;
+    let subscription = subscription(&observed, name)?;
+    let csv = installed(visit, &observed, subscription).await;
+    let operands = match &csv {
+        Some(csv) => operands(&visit.cluster, csv).await,
+        None => Ok((Vec::new(), Vec::new())),
+    };
+    let of_operand = |one: &Operand| EventSubject::new(visit.home(), &one.kind, &one.name);
+    let made = operands.iter().flat_map(|(all, _)| all).map(of_operand);
+    Ok(Found {
+        root: tree(&observed, subscription),
+        package: subscription.spec.name.clone(),
+        happened: timeline(&visit.cluster, &observed, subscription, made).await,
+        versions: versions(&observed),
+        operands,
+        csv,
+    })
+}
+
+/// The CSV that is installed: as a whole, or where that cannot be read, as far as it was listed.
+async fn installed(
+    visit: &PageView<'_>,
+    observed: &Observed,
+    subscription: &Subscription,
+) -> Option<ClusterServiceVersion> {
+    let name = subscription.status.as_ref()?.installed_csv.as_deref()?;
+    let listed = observed.csv(visit.home(), name)?;
+    match visit.cluster.csv(visit.home(), name).await {
+        Ok(whole) => Some(whole),
+        Err(error) => {
+            let cause = cause(&error);
+            visit.cluster.notices.say(&format!("warning: cannot read CSV {name}: {cause}"));
+            Some(listed.clone())
+        }
+    }
 }
 
 /// What may be done with it, and why something may not.
@@ -181,10 +211,6 @@ fn permissions(csv: &ClusterServiceVersion) -> (Vec<String>, usize) {
     (lines, more)
 }
 
-fn shortened(operand: Operand) -> Operand {
-    Operand { state: short(&operand.state, STATE), ..operand }
-}
-
 /// The newest first, as many as fit, and how many older ones there are.
 fn newest(mut events: Vec<TimelineEvent>) -> (Vec<TimelineEvent>, usize) {
     events.reverse();
@@ -196,15 +222,6 @@ fn newest(mut events: Vec<TimelineEvent>) -> (Vec<TimelineEvent>, usize) {
     let older = events.len().saturating_sub(fitting);
     events.truncate(fitting);
     (events, older)
-}
-
-fn branch(node: Node) -> Branch {
-    Branch {
-        title: format!("{} {}", node.kind, node.name),
-        health: node.health.as_str(),
-        state: node.state,
-        children: node.children.into_iter().map(branch).collect(),
-    }
 }
 
 /// Why there is no newer version.
