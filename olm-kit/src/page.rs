@@ -12,8 +12,8 @@ use kube::api::{ListParams, ObjectList, Request};
 use kube::client::Body;
 use kube::core::response::Status;
 use olm_effect::{Refusal, Resource};
-use olm_types::document::memory_of;
 use olm_pages::{fewer, is_small, more, text_of};
+use olm_types::document::memory_of;
 use parking_lot::Mutex;
 use serde_json::Value;
 

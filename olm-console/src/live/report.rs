@@ -189,7 +189,8 @@ mod tests {
             let own = look("catalogsources", condition, 0);
             sentence("ns", &[own, KindState { place: Place::Global, ..own }])
         };
-        let everywhere = KindState { place: Place::Everywhere, ..look("subscriptions", FORBIDDEN, 0) };
+        let everywhere =
+            KindState { place: Place::Everywhere, ..look("subscriptions", FORBIDDEN, 0) };
         let expected = "not live: may not watch subscriptions in all namespaces";
         assert_eq!(sentence("ns", &[everywhere]), expected);
         let expected =
@@ -219,7 +220,8 @@ mod tests {
     fn what_is_read_of_all_namespaces_is_reported_less_often() {
         let (mut report, begin) = (Report::new(None), Instant::now());
         let mut at = |second: u64, digest: u64| {
-            let looks = [KindState { place: Place::Everywhere, ..look("subscriptions", F, digest) }];
+            let looks =
+                [KindState { place: Place::Everywhere, ..look("subscriptions", F, digest) }];
             report.next("ns", &looks, begin + Duration::from_secs(second))
         };
         assert_eq!(at(0, 1), StreamUpdate::State("live".to_owned()));

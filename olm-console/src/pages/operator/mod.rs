@@ -7,7 +7,7 @@ use axum::response::Response;
 use olm_client::acts::example_kinds;
 use olm_client::acts::rights::{Action, NamespaceRights};
 use olm_client::cause;
-use olm_client::operator::{TimelineEvent, Operand, operands, reasons, subscription, timeline};
+use olm_client::operator::{Operand, TimelineEvent, operands, reasons, subscription, timeline};
 use olm_plan::Observed;
 use olm_plan::observed::name as name_of;
 use olm_plan::preview::permissions::{held, right};
