@@ -201,7 +201,7 @@ fn failing(
     fits: impl Fn(&str) -> bool,
     fix: impl Fn(&InstallPlan, &str) -> Fix,
 ) -> Vec<Found> {
-    let due = asked_for(view).into_iter().filter(|(plan, by)| !is_let_go(plan, by));
+    let due = asked_for(view).into_iter().filter(|(plan, by)| !is_released(plan, by));
     let found = due.filter_map(|(plan, _)| {
         let message = failure(plan).filter(|message| fits(message))?;
         let fix = fix(plan, &message);
@@ -211,7 +211,7 @@ fn failing(
 }
 
 /// Whether a plan has failed, and its Subscription holds back what the plan would bring: pin or range went back.
-fn is_let_go(plan: &InstallPlan, by: &Subscription) -> bool {
+fn is_released(plan: &InstallPlan, by: &Subscription) -> bool {
     plan.phase() == InstallPlanPhase::Failed
         && holding(by).is_some()
         && true_condition(by, INSTALL_PLAN_FAILED).is_none()

@@ -24,7 +24,7 @@ pub(super) fn all(run: &mut Run) {
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
     run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
     let node = Node::begin();
-    let plans = Beside::begin(&["plan-check"]);
+    let plans = BackgroundCommand::begin(&["plan-check"]);
     run.check("documentation", build::document);
     run.stage("tests in the documentation", documented_tests);
     run.check("the page about metrics", |_| command(&["metrics", "--check"]));
@@ -35,7 +35,7 @@ pub(super) fn all(run: &mut Run) {
     run.check("the page about Git", |_| command(&["docs-check", "--focus", "gitops"]));
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
     // It waits most of its time, for Kubernetes' garbage collector and until nothing is written any more.
-    run.check("what is left of the demo's plans, begun before", |_| plans.and_then(Beside::finish));
+    run.check("what is left of the demo's plans, begun before", |_| plans.and_then(BackgroundCommand::finish));
     run.stage("scenarios on real API servers", |run| scenarios(run, &built, None));
     run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
     run.stage("the image that ships", image);

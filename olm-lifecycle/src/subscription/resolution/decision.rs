@@ -99,15 +99,15 @@ fn all_pending(namespace: &Namespace) -> bool {
 /// Whether the Subscription waits for its InstallPlan, which is still to be done for it.
 pub(super) fn waits_for_its_plan(namespace: &Namespace, subscription: &Subscription) -> bool {
     let plan = namespace.plan_of(subscription).map(AsRef::as_ref);
-    is_pending(plan, subscription) && !plan.is_some_and(|plan| is_let_go(namespace, plan))
+    is_pending(plan, subscription) && !plan.is_some_and(|plan| is_released(namespace, plan))
 }
 
 /// Whether a plan has failed and is not tried again, as one of the namespace declares that it does not accept what the
 /// plan brings of its package: the others get a plan without that.
-pub(super) fn is_let_go(namespace: &Namespace, plan: &InstallPlan) -> bool {
+pub(super) fn is_released(namespace: &Namespace, plan: &InstallPlan) -> bool {
     let all = namespace.subscriptions.iter().chain(&namespace.held).map(|one| &**one);
     plan.phase() == InstallPlanPhase::Failed
-        && approval::is_let_go(plan, all.filter(|one| policy::selects_versions(one)))
+        && approval::is_released(plan, all.filter(|one| policy::selects_versions(one)))
 }
 
 /// Whether the Subscription waits for its InstallPlan, and for no other. Its spec counts only afterwards, as in

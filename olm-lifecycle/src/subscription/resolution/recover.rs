@@ -9,7 +9,7 @@ use std::sync::Arc;
 use olm_types::api::{InstallPlan, Step, Subscription, SubscriptionState, SubscriptionStatus};
 use olm_types::owner::is_owned_by_uid;
 
-use super::decision::is_let_go;
+use super::decision::is_released;
 use super::{Namespace, state};
 use crate::install_plan::package;
 
@@ -25,7 +25,7 @@ pub(super) fn link_unrecorded_plan(
         plan.spec.generation.unwrap_or_default() > recorded && is_owned_by_uid(&plan.metadata, uid)
     });
     // One that takes the place of a plan which is not tried again may bring the same.
-    let is_anew = namespace.plan_of(subscription).is_some_and(|plan| is_let_go(namespace, plan));
+    let is_anew = namespace.plan_of(subscription).is_some_and(|plan| is_released(namespace, plan));
     let current = status.current_csv.as_deref().filter(|_| !is_anew).unwrap_or_default();
     let made_for = newer.filter_map(|plan| Some((plan, csv_for(plan, subscription, current)?)));
     let Some((plan, csv)) = made_for.max_by_key(|(plan, _)| plan.spec.generation) else { return };

@@ -61,8 +61,8 @@ pub(crate) fn releases(
     let hold = hold(subscription, status, plan)?;
     let installed = status.and_then(|status| status.installed_csv.as_deref());
     let is_there = installed.is_some() && policy::pinned(subscription) == installed;
-    let mut brought = brought_for(subscription, status, plan).into_iter();
-    let is_to_come = brought.any(|one| !is_done(plan, one.csv));
+    let mut planned = planned_csvs_for(subscription, status, plan).into_iter();
+    let is_to_come = planned.any(|one| !is_done(plan, one.csv));
     (is_to_come && (hold.key == VERSION_RANGE || is_there)).then_some(hold.key)
 }
 

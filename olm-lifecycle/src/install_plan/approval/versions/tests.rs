@@ -163,12 +163,12 @@ fn who_follows_a_newer_plan_has_left_one_that_failed(
 #[case::found(StepStatus::Present, false)]
 fn a_failed_plan_is_finished_for_a_csv_that_is_there(
     #[case] status: StepStatus,
-    #[case] is_let_go: bool,
+    #[case] is_released: bool,
 ) {
     let one = subscription(json!({VERSION_RANGE: "<2"}), "");
     let mut plan = plan(&[step("lamp.v2", "lamp", "2.0.0")], &["lamp"]);
     plan.status.as_mut().unwrap().plan[0].status = status;
-    assert_eq!(let_go(&one, one.status.as_ref(), &plan).is_some(), is_let_go);
+    assert_eq!(releases(&one, one.status.as_ref(), &plan).is_some(), is_released);
 }
 
 /// What the pinned operator needs is not of its package.

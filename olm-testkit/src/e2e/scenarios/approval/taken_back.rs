@@ -65,7 +65,7 @@ async fn taken_back(ctx: Arc<TestContext>) -> Result<()> {
     ctx.succeeded(NEWEST).await?;
     ctx.at_latest("kettle", NEWEST).await?;
     ctx.condition("kettle", "Ready", "True", "Succeeded").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let plan: InstallPlan = ctx.api().get(&failed.name_any()).await?;
     ensure!(plan.phase() == InstallPlanPhase::Failed, "it is {}", plan.phase());
     let csvs: Vec<ClusterServiceVersion> = ctx.api().list(&ListParams::default()).await?.items;
@@ -102,7 +102,7 @@ async fn by_one_of_two(ctx: Arc<TestContext>) -> Result<()> {
     brought.sort();
     ensure!(brought == ["lamp.v1.0.0", "shade.v1.0.0", "wire.v1.0.0"], "{brought:?}");
     ctx.condition("shade", "InstallPlanFailed", "True", "InstallComponentFailed").await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
 
     let range = json!({"metadata": {"annotations": {VERSION_RANGE: ">=9.0.0"}}});
     ctx.edit::<Subscription>("lamp", range).await?;
@@ -115,7 +115,7 @@ async fn by_one_of_two(ctx: Arc<TestContext>) -> Result<()> {
     let plan = ctx.plan_of(&shade).await?;
     let names = &plan.spec.cluster_service_version_names;
     ensure!(names.iter().all(|csv| csv != "lamp.v1.0.0"), "it brings {names:?}");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     refused::accept(&ctx).await
 }
 
@@ -164,7 +164,7 @@ async fn is_as_before(ctx: &TestContext, held: &str) -> Result<()> {
             && reason("Ready") == Some("Succeeded")
     };
     wait::until(&ctx.api(), "kettle", "be as before the change", is_well).await?;
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let now: Subscription = ctx.api().get("kettle").await?;
     ensure!(is_well(&now), "it did not stay so: {:?}", now.status);
     Ok(())

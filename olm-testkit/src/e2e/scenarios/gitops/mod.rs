@@ -91,11 +91,11 @@ async fn heal(ctx: &TestContext, manifests: &Manifests) -> Result<()> {
     for tool in TOOLS {
         let by_hand = json!({"spec": {"installPlanApproval": "Manual"}});
         ctx.edit::<Subscription>("kettle", by_hand).await?;
-        ctx.at_rest().await?;
+        ctx.until_idle().await?;
         let found = manifests.are_as_in_git(ctx).await;
         ensure!(found.is_err(), "{tool} does not see what was changed by hand");
         manifests.heal(ctx, tool).await?;
-        ctx.at_rest().await?;
+        ctx.until_idle().await?;
         manifests.are_as_in_git(ctx).await?;
     }
     ctx.at_latest("kettle", CSV).await.map(drop)

@@ -32,7 +32,7 @@ pub(super) async fn approves_its_own(ctx: Arc<TestContext>) -> Result<()> {
         ctx.installed("kettle", csv).await?;
     }
     ensure!(!acts(&ctx, "kettle.v1.2.0").await?, "it approves another version");
-    ctx.at_rest().await?;
+    ctx.until_idle().await?;
     let jug: Subscription = ctx.api().get("jug").await?;
     let plan = ctx.plan_of(&jug).await?;
     ensure!(plan.waits_for_approval(), "the sibling's plan is approved: {:?}", plan.spec);

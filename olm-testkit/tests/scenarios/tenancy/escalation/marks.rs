@@ -168,7 +168,7 @@ async fn approval_by_hand(tenant: &Tenant) -> Result<()> {
     let forged =
         json!({"phase": "RequiresApproval", "catalogSources": [], "plan": [crown(tenant)]});
     tenant.put_status::<InstallPlan>("approved", forged).await?;
-    tenant.ctx.at_rest().await?;
+    tenant.ctx.until_idle().await?;
     tenant.theft(&tenant.user, "kube-system").expect(&tenant.ctx.client, false).await
 }
 
