@@ -174,11 +174,11 @@ fn a_malformed_version_keeps_the_last_good_one() {
 #[test]
 fn a_malformed_version_confirms_what_is_here_unless_that_is_newer() {
     let (store, log) = logged([object("a", "u", 5)]);
-    store.absorb(object("a", "u", 7));
+    store.insert_written(object("a", "u", 7));
     store.reject(&object("a", "u", 6).metadata, "spec: wrong".to_owned());
     assert_eq!(store.unconfirmed().len(), 1, "an older version");
     for version in [7, 9] {
-        store.absorb(object("a", "u", version));
+        store.insert_written(object("a", "u", version));
         store.reject(&object("a", "u", version).metadata, "spec: wrong".to_owned());
         assert!(store.unconfirmed().is_empty(), "version {version}");
     }

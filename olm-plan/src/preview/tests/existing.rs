@@ -219,7 +219,7 @@ fn what_an_operator_asks_of_the_cluster(
     known.bundles.insert(key, Content::Read(Arc::new(bundle)));
     let version = Some("1.0.0".to_owned());
     let wanted = Install { version, is_manual: true, ..install("kettle") };
-    let preview = complete(Wanted::Install(wanted), &known);
+    let preview = complete(Operation::Install(wanted), &known);
     assert_eq!(preview.problems.len(), usize::from(problem.is_some()), "{:?}", preview.problems);
     let expected = problem.unwrap_or_default();
     assert!(

@@ -14,7 +14,7 @@ use olm_types::labels::{CATALOG_SOURCE, CLUSTER_OPERATOR_NAME, DEPLOYMENT_SPEC_H
 use olm_types::labels::{MANAGED, PERMISSIONS_HASH};
 use serde_json::{Value, json};
 
-use super::forgery::Honest;
+use super::forgery::OperatorObjects;
 use super::groups::nothing_is_gained;
 use super::plans::crown;
 use super::targets::{install, thief};
@@ -29,7 +29,7 @@ const LONG_AGO: &str = "2001-01-01T00:00:00Z";
 /// Neither does any of them give the tenant anything, nor does it change the operator or the catalog of another
 /// user; his own operator goes on.
 pub async fn forged_marks(tenant: Tenant) -> Result<()> {
-    let before = Honest::install(&tenant).await?;
+    let before = OperatorObjects::install(&tenant).await?;
     let pod = foreign_catalog(&tenant).await?;
     tenant.own_group().await?;
     install(&tenant).await?;
@@ -44,7 +44,7 @@ pub async fn forged_marks(tenant: Tenant) -> Result<()> {
     let left = serving(&tenant).await?;
     ensure!(left == [pod], "the catalog of another user has other Pods: {left:?}");
     remove(&tenant, &tenant.foreign, SHELF).await?;
-    let after = Honest::look(&tenant).await?;
+    let after = OperatorObjects::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
     Ok(())
 }
