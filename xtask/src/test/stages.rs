@@ -35,7 +35,9 @@ pub(super) fn all(run: &mut Run) {
     run.check("the page about Git", |_| command(&["docs-check", "--focus", "gitops"]));
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
     // It waits most of its time, for Kubernetes' garbage collector and until nothing is written any more.
-    run.check("what is left of the demo's plans, begun before", |_| plans.and_then(BackgroundCommand::finish));
+    run.check("what is left of the demo's plans, begun before", |_| {
+        plans.and_then(BackgroundCommand::finish)
+    });
     run.stage("scenarios on real API servers", |run| scenarios(run, &built, None));
     run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
     run.stage("the image that ships", image);

@@ -130,8 +130,9 @@ fn follow_without(
     selection: &mut Selection,
 ) {
     let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
-    let is_left =
-        |one: &&Arc<Subscription>| own.plan_of(one).is_some_and(|plan| is_released(namespace, plan));
+    let is_left = |one: &&Arc<Subscription>| {
+        own.plan_of(one).is_some_and(|plan| is_released(namespace, plan))
+    };
     let left = own.subscriptions.iter().filter(is_left);
     let moved: Vec<_> = left.filter_map(|one| Some((one.name_any(), moves(one, &all)?))).collect();
     selection.updates.extend(moved);

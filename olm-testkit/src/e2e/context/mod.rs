@@ -46,6 +46,8 @@ pub struct TestContext {
     catalogs: Mutex<Catalogs>,
     /// They answer until the test is over: OLM has to find them when it comes to rest.
     servers: Mutex<Vec<StandIn>>,
+    /// So do these.
+    kept: Mutex<Vec<Box<dyn Send>>>,
     /// All namespaces of the scenario, its own first. Its parts share them.
     namespaces: Arc<Mutex<Vec<String>>>,
 }
@@ -64,8 +66,8 @@ impl TestContext {
     ) -> Result<Arc<Self>> {
         let namespace = format!("e2e-{}", name.replace("::", "-").replace('_', "-"));
         let client = provider.client();
-        let (catalogs, servers) = (Mutex::default(), Mutex::default());
-        let ctx = Self { client, namespace, provider, catalogs, servers, namespaces };
+        let (catalogs, servers, kept) = <(_, _, _)>::default();
+        let ctx = Self { client, namespace, provider, catalogs, servers, kept, namespaces };
         if ctx.facts().stays {
             ctx.remove().await.context("cannot remove what an earlier run has left")?;
         }
@@ -135,6 +137,11 @@ impl TestContext {
         let stand_in = self.provider.stand_in(server).await?;
         self.servers.lock().await.extend(stand_in);
         Ok(())
+    }
+
+    /// Keeps a server of the scenario until that has come to rest: what the operators ask it until then, it answers.
+    pub async fn keep(&self, server: impl Send + 'static) {
+        self.kept.lock().await.push(Box::new(server));
     }
 
     /// Fails, with the end of its log, when one of them has ended.

@@ -22,6 +22,7 @@ use olm_types::conditions::catalog_source::{CONTENT_CURRENT, IMAGE_POLLED, SERVE
 use olm_types::conditions::readiness::READY;
 use serde_json::{Value, json};
 
+use super::hosted_steps::says;
 use crate::catalog_servers::steps::{create, pod, ready};
 
 pub(super) const NAME: &str = "shelf";
@@ -58,7 +59,9 @@ pub async fn serves_catalogs(ctx: Arc<TestContext>) -> Result<()> {
 
     let address = registry.registry.address().to_owned();
     drop(registry);
-    condition(&ctx, IMAGE_POLLED, "RegistryUnavailable").await?;
+    // The connection that was there ends in another way.
+    let refused = (IMAGE_POLLED, "RegistryUnavailable", "Connection refused");
+    says(&ctx, NAME, refused).await?;
     ensure!(read(port).await?.len() == 2, "a registry that is away takes the catalog with it");
     let described = format!("the registry {address} cannot be reached");
     let said = message(&ready(&ctx, NAME).await?, IMAGE_POLLED).unwrap_or_default();
@@ -93,21 +96,23 @@ pub async fn gives_way_to_pods(ctx: Arc<TestContext>) -> Result<()> {
     registry.publish(&["1.0.0"]).await?;
     no_condition(&ctx, SERVED_IN_PROCESS).await?;
     ready(&ctx, NAME).await?;
-    wait::until_ok("has no Pods", || no_pods(&ctx)).await
+    wait::until_ok("has no Pods", || no_pods(&ctx)).await?;
+    ctx.keep((registry.registry, registry.folder)).await;
+    Ok(())
 }
 
 /// A registry with one image.
 struct OneImageRegistry {
     ctx: Arc<TestContext>,
     registry: ImageRegistry,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl OneImageRegistry {
     async fn open(ctx: &Arc<TestContext>) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot create a folder")?;
         let registry = ImageRegistry::start(folder.path(), false).await?;
-        Ok(Self { ctx: Arc::clone(ctx), registry, _folder: folder })
+        Ok(Self { ctx: Arc::clone(ctx), registry, folder })
     }
 
     fn spec(&self) -> Value {

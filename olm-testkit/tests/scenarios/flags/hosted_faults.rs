@@ -62,7 +62,12 @@ pub async fn faults(ctx: Arc<TestContext>) -> Result<()> {
     served(&ctx, "healthy", &newer, 2).await?;
     try_join_all(faulty.iter().map(|one| one.stays(&ctx))).await?;
     try_join_all(faulty.iter().map(|one| one.recovers(&ctx))).await?;
-    moved_tag(&ctx, real).await
+    moved_tag(&ctx, real).await?;
+    for one in faulty {
+        ctx.keep(one.registry).await;
+    }
+    ctx.keep((registry, folder)).await;
+    Ok(())
 }
 
 /// A catalog whose registry has a fault.
@@ -119,5 +124,7 @@ async fn moved_tag(ctx: &TestContext, real: &str) -> Result<()> {
     registry.set(Fault::Nothing);
     served(ctx, "moved", &last, 3).await?;
     says_no_more(ctx, "moved", CONTENT_CURRENT).await?;
-    says_no_more(ctx, "moved", IMAGE_POLLED).await
+    says_no_more(ctx, "moved", IMAGE_POLLED).await?;
+    ctx.keep(registry).await;
+    Ok(())
 }

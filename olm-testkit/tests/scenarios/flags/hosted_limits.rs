@@ -37,8 +37,8 @@ const CASES: [Case; 8] = [
 /// One catalog after the other becomes a hostile image, while another one gets newer content; then all is well again.
 pub async fn limits(ctx: Arc<TestContext>) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot create a folder")?;
-    let registry = ImageRegistry::start(folder.path(), false).await?;
-    let registry = registry.address();
+    let images = ImageRegistry::start(folder.path(), false).await?;
+    let registry = images.address();
     let versions = ["1.0.0", "1.1.0"];
     let healthy = push(catalog(&ctx, &versions)?, registry, "healthy").await?;
     create(&ctx, "healthy", spec(registry, "healthy")).await?;
@@ -56,6 +56,7 @@ pub async fn limits(ctx: Arc<TestContext>) -> Result<()> {
         served(&ctx, "healthy", &newer.await?, count).await?;
         refused.recovers(&ctx, registry).await.with_context(|| name.to_owned())?;
     }
+    ctx.keep((images, folder)).await;
     Ok(())
 }
 

@@ -40,7 +40,9 @@ pub async fn namespaces(ctx: Arc<TestContext>) -> Result<()> {
     tenant.remove().await?;
     let catalogs: Api<CatalogSource> = ctx.api();
     catalogs.delete("by-pod", &DeleteParams::default()).await?;
-    wait::until_gone(&catalogs, "by-pod").await
+    wait::until_gone(&catalogs, "by-pod").await?;
+    ctx.keep((registry, folder)).await;
+    Ok(())
 }
 
 async fn create(

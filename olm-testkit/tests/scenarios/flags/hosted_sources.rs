@@ -64,9 +64,11 @@ pub async fn secrets(ctx: Arc<TestContext>) -> Result<()> {
         conditions.any(|found| found.reason == "ImageUnauthorized")
     };
     wait::until(&catalogs, COPY, "be refused without a pull secret", refused).await?;
-    // Its registry ends with the scenario, which would be said, too.
+    // What only a Pod serves, which nothing runs here, is connected to again and again.
     catalogs.delete(COPY, &DeleteParams::default()).await?;
-    wait::until_gone(&catalogs, COPY).await
+    wait::until_gone(&catalogs, COPY).await?;
+    ctx.keep((open, guarded, folder)).await;
+    Ok(())
 }
 
 /// The registry that an image names is away; a mirror in registries.conf, which is read again when it changes, has
@@ -86,7 +88,9 @@ pub async fn mirror(ctx: Arc<TestContext>) -> Result<()> {
     write_rules(&ctx, &rules)?;
     recorded(&ctx, &digest).await?;
     wait::until_gone(&ctx.api::<Pod>(), &first).await?;
-    no_condition(&ctx, SERVED_IN_PROCESS).await
+    no_condition(&ctx, SERVED_IN_PROCESS).await?;
+    ctx.keep((registry, folder)).await;
+    Ok(())
 }
 
 /// The same with OpenShift's ImageTagMirrorSet, a kind that the cluster did not have when the operator started.
@@ -103,7 +107,9 @@ pub async fn mirror_set(ctx: Arc<TestContext>) -> Result<()> {
     openshift::objects(&ctx, MIRROR_SET).create(&PostParams::default(), &set).await?;
     recorded(&ctx, &digest).await?;
     wait::until_gone(&ctx.api::<Pod>(), &first).await?;
-    no_condition(&ctx, SERVED_IN_PROCESS).await
+    no_condition(&ctx, SERVED_IN_PROCESS).await?;
+    ctx.keep((registry, folder)).await;
+    Ok(())
 }
 
 /// The disk does not take the newer content: what there is stays, and the status says what helps.
@@ -121,7 +127,9 @@ pub async fn full_disk(ctx: Arc<TestContext>) -> Result<()> {
     no_pods(&ctx).await?;
     let digest = publish(&ctx, &registry, 0).await?;
     recorded(&ctx, &digest).await?;
-    no_condition(&ctx, CONTENT_CURRENT).await
+    no_condition(&ctx, CONTENT_CURRENT).await?;
+    ctx.keep((registry, folder)).await;
+    Ok(())
 }
 
 /// The image at a registry, asked for every second.
