@@ -21,10 +21,12 @@ pub(super) fn spec(registry: &str, repository: &str) -> Value {
     })
 }
 
-/// The image of a catalog with these versions of one operator.
+/// The image of a catalog with these versions of one operator, which no other scenario has: what one has had pulled,
+/// others would take from the disk.
 pub(super) fn catalog(ctx: &TestContext, versions: &[&str]) -> Result<ImageBuilder> {
     let content = ctx.content(&[kettle(versions)])?;
-    Ok(oci::catalog(content.path())?.label(CONFIGS, "/configs"))
+    let image = oci::catalog(content.path())?.label(CONFIGS, "/configs");
+    Ok(image.label("scenario", &ctx.namespace))
 }
 
 /// Pushes an image in place of the one before; says its digest.
