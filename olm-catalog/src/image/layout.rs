@@ -16,6 +16,7 @@ use super::manifest::{hex, is_sha256, verify};
 use super::{Compression, ImageError, Labels, Limits, Tree, apply};
 
 /// The file by which a layout is known.
+#[cfg(feature = "server")]
 const MARK: &str = "oci-layout";
 
 /// The file that names the images of a layout.
@@ -28,6 +29,7 @@ const MANIFEST: u64 = 4 << 20;
 const LISTS: usize = 3;
 
 /// What every tar file has, and where, in bytes.
+#[cfg(feature = "server")]
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
 /// How compression by gzip begins.
@@ -37,6 +39,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Whether there is an image at a path: a folder with a layout, or a tar file.
+#[cfg(feature = "server")]
 pub(crate) fn is_image(path: &Path) -> bool {
     if path.is_dir() {
         return path.join(MARK).is_file();

@@ -32,14 +32,17 @@ mod registry;
 pub(crate) mod tests;
 mod tree;
 
+#[cfg(feature = "server")]
 pub(crate) use catalog::CONFIGS;
 pub use catalog::{DatabaseCatalog, catalog_folder};
 pub use error::{ImageError, LayerError};
 pub use layer::{Compression, Place, apply};
+#[cfg(feature = "server")]
 pub(crate) use layout::is_image;
 pub use layout::{labels as labels_on_disk, open};
 pub use limits::Limits;
 pub use manifest::Labels;
+#[cfg(any(feature = "server", feature = "store", test))]
 pub(crate) use tree::Unlistable;
 pub use tree::{Tree, Unreadable};
 

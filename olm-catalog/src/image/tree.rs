@@ -44,6 +44,7 @@ pub enum Unreadable {
 }
 
 /// Why the files of a folder cannot be listed.
+#[cfg(any(feature = "server", feature = "store", test))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unlistable {
     /// One was too large to be kept: its path and size.
@@ -131,6 +132,7 @@ impl<C> Tree<C> {
     ///
     /// # Errors
     /// A file was too large to be kept, or there are too many names.
+    #[cfg(any(feature = "server", feature = "store", test))]
     pub(crate) fn files_below(
         &self,
         folder: &str,

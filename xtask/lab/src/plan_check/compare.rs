@@ -11,16 +11,14 @@ const MADE_UP: char = '*';
 
 /// Lines for what differs; none when all is as shown.
 pub(super) fn differences(plan: &Value, seen: &ObservedWrites) -> Vec<String> {
-    let shown = |actions: &[&str]| -> BTreeSet<String> {
+    let shown = |action: &str| -> BTreeSet<String> {
         let changes = plan["changes"].as_array().into_iter().flatten();
-        let fitting = changes
-            .filter(|change| actions.contains(&change["action"].as_str().unwrap_or_default()));
-        fitting.map(object).collect()
+        changes.filter(|change| change["action"] == action).map(object).collect()
     };
-    let mut lines = compare("created", &shown(&["Create"]), &seen.created);
-    // An object that is made anew is deleted and created, or changed; it is there before and after.
-    lines.extend(compare("changed", &shown(&["Change", "Replace"]), &seen.changed));
-    lines.extend(compare("deleted", &shown(&["Delete"]), &seen.deleted));
+    let mut lines = compare("created", &shown("Create"), &seen.created);
+    lines.extend(compare("changed", &shown("Change"), &seen.changed));
+    lines.extend(compare("replaced", &shown("Replace"), &seen.replaced));
+    lines.extend(compare("deleted", &shown("Delete"), &seen.deleted));
     for (place, action) in ["Create", "Delete"].into_iter().enumerate() {
         let copies = plan["copies"].as_array().into_iter().flatten();
         let count: u64 = copies
@@ -110,6 +108,7 @@ mod tests {
             created: set(&["services ns/a", "secrets ns/s"]),
             changed: set(&["services ns/b"]),
             deleted: set(&[]),
+            replaced: set(&[]),
             copies: [1, 0],
         };
         assert_eq!(

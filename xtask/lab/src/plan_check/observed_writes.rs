@@ -34,6 +34,8 @@ pub(super) struct ObservedWrites {
     pub(super) created: BTreeSet<String>,
     pub(super) changed: BTreeSet<String>,
     pub(super) deleted: BTreeSet<String>,
+    /// Deleted, and made anew.
+    pub(super) replaced: BTreeSet<String>,
     /// Copies of CSVs that came and went, by namespace.
     pub(super) copies: [usize; 2],
 }
@@ -65,8 +67,12 @@ impl ObservedWrites {
                 _ => {}
             }
         }
-        let Self { changed, deleted, .. } = &mut seen;
+        let Self { created, changed, deleted, replaced, .. } = &mut seen;
         changed.retain(|object| !deleted.contains(object));
+        // What was created and then deleted is in neither.
+        *replaced = created.intersection(deleted).cloned().collect();
+        created.retain(|object| !replaced.contains(object));
+        deleted.retain(|object| !replaced.contains(object));
         seen
     }
 
@@ -123,6 +129,8 @@ mod tests {
             write("patch+", "services ns/d", "ns"),
             write("patch", "services/status ns/c", "ns"),
             write("delete", "services ns/b", "ns"),
+            write("delete", "deployments ns/d", "ns"),
+            write("create", "deployments ns/d", "ns"),
             write("create", "roles ns/r", "ns"),
             write("delete", "roles ns/r", "ns"),
             write("update", "crds x", ""),
@@ -140,6 +148,7 @@ mod tests {
         assert_eq!(seen.created, set(&["services ns/a", "services ns/d"]));
         assert_eq!(seen.changed, set(&["crds x", "namespaces ns"]));
         assert_eq!(seen.deleted, set(&["services ns/b"]));
+        assert_eq!(seen.replaced, set(&["deployments ns/d"]));
         assert_eq!(seen.copies, [1, 0]);
     }
 }

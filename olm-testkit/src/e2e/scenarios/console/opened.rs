@@ -40,6 +40,9 @@ impl Opened {
 
     /// The same browser opens another console; this one ends.
     pub(super) async fn instead(self, program: &Program, args: &[&str]) -> Result<Self> {
+        // A page that is live asks its own console as long as it is open.
+        self.browser.open("about:blank").await?;
+        self.is_calm("the page that is left").await?;
         Self::with(self.browser, program, args).await
     }
 
