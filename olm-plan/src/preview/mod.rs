@@ -21,6 +21,7 @@ mod plan_objects;
 mod prepare;
 mod removal;
 pub mod result;
+mod uncovered;
 mod waiting;
 mod world;
 

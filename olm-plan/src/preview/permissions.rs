@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
-use olm_rbac::{ComparisonBudget, covers};
 use olm_types::api::{ClusterServiceVersion, StrategyDetailsDeployment};
 use serde::Serialize;
 use serde_json::Value;
+
+use super::uncovered::uncovered;
 
 /// A rule that an account holds because of a CSV.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,11 +55,11 @@ impl Rights {
         before: &[ClusterServiceVersion],
         after: &[ClusterServiceVersion],
     ) -> Self {
-        let mut gained = uncovered(new, old);
+        let mut gained = beyond(new, old);
         gained.sort_by_key(|right| right.escalations.is_empty());
         let known = reaches(before);
         let reaches = reaches(after).difference(&known).cloned().collect();
-        Self { gained, lost: uncovered(old, new), reaches }
+        Self { gained, lost: beyond(old, new), reaches }
     }
 }
 
@@ -136,19 +137,25 @@ fn all(csvs: &[ClusterServiceVersion], is_global: bool) -> Vec<Right> {
     rights
 }
 
-/// The rights that the same accounts do not hold by others, each once. What cannot be compared counts as not held.
-fn uncovered(wanted: &[Right], held: &[Right]) -> Vec<Right> {
-    let is_covered = |right: &&Right| {
+/// The rights, or the parts of them, that the same accounts do not hold by others, each once. What cannot be compared
+/// counts as not held.
+fn beyond(wanted: &[Right], held: &[Right]) -> Vec<Right> {
+    let left = |one: &Right| {
         let same = held.iter().filter(|other| {
-            other.account == right.account
-                && (other.scope == "cluster" || other.scope == right.scope)
+            other.account == one.account && (other.scope == "cluster" || other.scope == one.scope)
         });
         let grants: Vec<&PolicyRule> = same.map(|other| &other.rule).collect();
-        covers(&grants, &right.rule, &ComparisonBudget::default()).unwrap_or_default()
+        let Right { account, scope, .. } = one.clone();
+        uncovered(&one.rule, &grants).into_iter().map(move |rule| Right {
+            account: account.clone(),
+            scope: scope.clone(),
+            escalations: escalations(&rule),
+            rule,
+        })
     };
     let mut seen = BTreeSet::new();
-    let uncovered = wanted.iter().filter(|right| !is_covered(right));
-    uncovered.filter(|one| seen.insert(right(one))).cloned().collect()
+    let all = wanted.iter().flat_map(left);
+    all.filter(|one| seen.insert(right(one))).collect()
 }
 
 /// Why a rule reaches further than it looks.
