@@ -269,11 +269,11 @@ pub fn one_namespace(cluster: &Cluster, all: bool) -> Result<&str> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use kube::client::Body;
     use rstest::rstest;
     use serde_json::json;
 
     use super::*;
+    use crate::stub;
 
     #[rstest]
     #[case::as_often_as_it_is_asked_for(Remembered::default(), 2)]
@@ -282,25 +282,12 @@ mod tests {
     async fn how_olm_runs_is_read(#[case] remembered: Remembered, #[case] expected: usize) {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&asked);
-        let service = tower::service_fn(move |_: http::Request<Body>| {
+        let mut cluster = stub::cluster(move |_| {
             count.fetch_add(1, Ordering::SeqCst);
-            let list = json!({"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {},
-                "items": []});
-            let answer = http::Response::new(Body::from(list.to_string().into_bytes()));
-            async move { Ok::<_, std::io::Error>(answer) }
+            Some(json!({"kind": "DeploymentList", "apiVersion": "apps/v1", "metadata": {},
+                "items": []}))
         });
-        let cluster = Cluster {
-            client: Client::new(service, "ns"),
-            namespace: "ns".to_owned(),
-            is_named: false,
-            server: String::new(),
-            cache: Cache::default(),
-            folders: Folders::default(),
-            timeout: None,
-            notices: Notices::new(|_| {}),
-            route: Route::default(),
-            remembered,
-        };
+        cluster.remembered = remembered;
         for global in ["a", "b"] {
             let settings = cluster.settings(Some(global)).await.unwrap();
             assert_eq!(settings.global_namespace, global);

@@ -225,3 +225,25 @@ impl Content {
 fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Certificates of authorities are read again while they change; what cannot be read changes nothing.
+    #[tokio::test(start_paused = true)]
+    async fn changed_files_are_seen() {
+        let path = std::env::temp_dir().join(format!("olm-rs-authority-{}", std::process::id()));
+        fs::write(&path, "one").unwrap();
+        let files = Files { authorities: vec![path.clone()], mirrors: None };
+        let known = files.read().unwrap();
+        let unchanged = tokio::time::timeout(10 * LOOK, until_other(&files, &known));
+        assert!(unchanged.await.is_err(), "nothing has changed");
+        fs::remove_file(&path).unwrap();
+        let unreadable = tokio::time::timeout(10 * LOOK, until_other(&files, &known));
+        assert!(unreadable.await.is_err(), "it is being exchanged");
+        fs::write(&path, "two").unwrap();
+        assert_eq!(until_other(&files, &known).await.authorities, [b"two".to_vec()]);
+        fs::remove_file(&path).unwrap();
+    }
+}

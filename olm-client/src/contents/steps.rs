@@ -85,25 +85,15 @@ fn generated(plan: &InstallPlan, entry: &Entry, csv_json: &str) -> Option<Vec<Pl
 
 #[cfg(test)]
 mod tests {
-    use olm_types::bundle::{BundleContent, CatalogKey, Deprecations};
+    use olm_types::bundle::CatalogKey;
     use serde_json::{Value, json};
 
     use super::*;
 
     fn entry() -> Entry {
         Entry {
-            name: "a.v1".into(),
-            package: "a".into(),
-            channel: "stable".into(),
-            catalog: CatalogKey::new("ns", "c"),
-            version: None,
-            replaces: None,
-            skips: Vec::new(),
-            skip_range: None,
             in_default_channel: true,
-            properties: Vec::new().into(),
-            content: BundleContent::Inline,
-            deprecations: Deprecations::default(),
+            ..Entry::new(CatalogKey::new("ns", "c"), "a", "stable", "a.v1")
         }
     }
 

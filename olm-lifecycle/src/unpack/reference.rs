@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use olm_types::api::{BundleLookup, CatalogSource, Step};
-use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry, Property};
+use olm_types::bundle::{CatalogKey, Entry, Property};
 use olm_types::document::{Budget, json_as};
 use olm_types::properties::annotation;
 use serde::{Deserialize, Serialize};
@@ -230,18 +230,5 @@ impl fmt::Display for BundleReference {
 
 /// An entry of which only that is known which steps are made of.
 fn nameless(name: &str, catalog: CatalogKey, properties: Vec<Property>) -> Entry {
-    Entry {
-        name: name.into(),
-        package: "".into(),
-        channel: "".into(),
-        catalog,
-        version: None,
-        replaces: None,
-        skips: Vec::new(),
-        skip_range: None,
-        in_default_channel: false,
-        properties: properties.into(),
-        content: BundleContent::Inline,
-        deprecations: Deprecations::default(),
-    }
+    Entry { properties: properties.into(), ..Entry::new(catalog, "", "", name) }
 }

@@ -21,7 +21,7 @@ mod tracks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry};
+use olm_types::bundle::{CatalogKey, Entry};
 use olm_types::version::Version;
 use serde::Serialize;
 
@@ -264,18 +264,6 @@ fn row(entry: &Entry, here: Option<&InstalledVersion>) -> Row {
 
 /// What is installed as an entry that upgrades begin with.
 fn entry_of(any: &Entry, here: &InstalledVersion) -> Entry {
-    Entry {
-        name: here.csv.as_str().into(),
-        package: any.package.clone(),
-        channel: "".into(),
-        catalog: CatalogKey::new("", ""),
-        version: here.version.clone(),
-        replaces: None,
-        skips: Vec::new(),
-        skip_range: None,
-        in_default_channel: false,
-        properties: Vec::new().into(),
-        content: BundleContent::Inline,
-        deprecations: Deprecations::default(),
-    }
+    let entry = Entry::new(CatalogKey::new("", ""), &any.package, "", &here.csv);
+    Entry { version: here.version.clone(), ..entry }
 }

@@ -108,21 +108,9 @@ fn unused(
 /// The name that OLM gives to the Subscription of a dependency.
 fn generated_name(one: &Subscription) -> String {
     let spec = &one.spec;
-    let text = |text: &str| std::sync::Arc::<str>::from(text);
-    subscription_name(&Entry {
-        name: text(""),
-        package: text(&spec.name),
-        channel: text(spec.channel.as_deref().unwrap_or_default()),
-        catalog: CatalogKey::new(&spec.source_namespace, &spec.source),
-        version: None,
-        replaces: None,
-        skips: Vec::new(),
-        skip_range: None,
-        in_default_channel: false,
-        properties: Vec::new().into(),
-        content: olm_types::bundle::BundleContent::Inline,
-        deprecations: olm_types::bundle::Deprecations::default(),
-    })
+    let catalog = CatalogKey::new(&spec.source_namespace, &spec.source);
+    let channel = spec.channel.as_deref().unwrap_or_default();
+    subscription_name(&Entry::new(catalog, &spec.name, channel, ""))
 }
 
 /// The CRDs of the removed CSV, which stay, with their custom resources.

@@ -6,7 +6,7 @@ mod replacement;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry};
+use olm_types::bundle::{CatalogKey, Entry};
 use olm_types::version::Version;
 use thiserror::Error;
 
@@ -113,20 +113,11 @@ fn bundle(
             (Vec::new(), Some(InstalledFault::Unreadable { csv: csv.name.clone(), reason }))
         }
     };
-    let entry = Entry {
-        name: csv.name.as_str().into(),
-        package: properties::package(&properties).unwrap_or_default().into(),
-        channel: "".into(),
-        catalog: CatalogKey::new(request.namespace, VIRTUAL_CATALOG),
-        version: Some(csv.version.clone().unwrap_or_else(|| Version::new(0, 0, 0))),
-        replaces: None,
-        skips: Vec::new(),
-        skip_range: None,
-        in_default_channel: false,
-        properties: properties.into(),
-        content: BundleContent::Inline,
-        deprecations: Deprecations::default(),
-    };
+    let catalog = CatalogKey::new(request.namespace, VIRTUAL_CATALOG);
+    let package = properties::package(&properties).unwrap_or_default();
+    let entry = Entry::new(catalog, &package, "", &csv.name);
+    let version = Some(csv.version.clone().unwrap_or_else(|| Version::new(0, 0, 0)));
+    let entry = Entry { version, properties: properties.into(), ..entry };
     let subscription = subscriptions.iter().map(|subscription| subscription.name.clone()).min();
     InstalledBundle { entry: Arc::new(entry), subscription, fault: fault.or(unreadable) }
 }

@@ -127,7 +127,7 @@ fn many_chains(first: &Entry, chains: &[Vec<Arc<Entry>>]) -> ChannelOrderError {
 
 #[cfg(test)]
 mod tests {
-    use olm_types::bundle::{BundleContent, CatalogKey, Deprecations};
+    use olm_types::bundle::CatalogKey;
     use rstest::rstest;
 
     use super::*;
@@ -137,18 +137,9 @@ mod tests {
         let (rest, skips) = text.split_once('~').unwrap_or((text, ""));
         let (name, replaces) = rest.split_once('>').unwrap_or((rest, ""));
         Arc::new(Entry {
-            name: name.into(),
-            package: "package".into(),
-            channel: "channel".into(),
-            catalog: CatalogKey::new("olm", "cat"),
-            version: None,
             replaces: Some(replaces.into()).filter(|_| !replaces.is_empty()),
             skips: skips.split(',').filter(|skip| !skip.is_empty()).map(Into::into).collect(),
-            skip_range: None,
-            in_default_channel: false,
-            properties: Vec::new().into(),
-            content: BundleContent::Inline,
-            deprecations: Deprecations::default(),
+            ..Entry::new(CatalogKey::new("olm", "cat"), "package", "channel", name)
         })
     }
 

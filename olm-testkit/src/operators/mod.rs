@@ -55,6 +55,15 @@ impl Operator {
             Self::Catalog => "catalog-operator-serviceaccount",
         }
     }
+
+    /// Bytes of memory that its Deployment lets it have.
+    pub const fn memory_limit(self) -> u64 {
+        let mebibytes = match self {
+            Self::Olm => 512,
+            Self::Catalog => 1536,
+        };
+        mebibytes << 20
+    }
 }
 
 impl fmt::Display for Operator {
@@ -214,4 +223,21 @@ pub fn free_port() -> Result<u16> {
         }
     }
     bail!("no port of {PORTS:?} is free")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_limited_as_the_manifests_say() {
+        for operator in Operator::ALL {
+            let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/base");
+            let manifest = manifest.join(format!("{operator}.yaml"));
+            let manifest = std::fs::read_to_string(manifest).unwrap();
+            let (_, limits) = manifest.split_once("limits:").unwrap();
+            let expected = format!("memory: {}Mi", operator.memory_limit() >> 20);
+            assert_eq!(limits.trim_start().lines().next(), Some(expected.as_str()), "{operator}");
+        }
+    }
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::PACKAGE_SERVER;
+use super::{ImageCatalog, PACKAGE_SERVER};
 use crate::dump::{Difference, Key};
 
 /// Changes that are accepted for one reason.
@@ -140,6 +140,13 @@ const ACCEPTED: [Accepted; 22] = [
     ),
 ];
 
+/// What v0 changes as well where ours have served the catalog by image themselves.
+static SERVED: Accepted = row(
+    Of("Service", ImageCatalog::NAME),
+    &[Under("spec.selector"), Under("metadata.labels.olm.service-spec-hash")],
+    "ours led the Service of the catalog to themselves; in v0 it selects the catalog's Pod",
+);
+
 const fn row(objects: Objects, fields: &'static [Field], reason: &'static str) -> Accepted {
     Accepted { objects, fields, reason }
 }
@@ -164,6 +171,16 @@ impl Changes {
             }
         }
         changes
+    }
+
+    /// The same where ours have served the catalog by image.
+    #[must_use]
+    pub fn after_serving(mut self) -> Self {
+        let (served, unexplained) =
+            self.unexplained.into_iter().partition(|one| SERVED.covers(one, &BTreeSet::new()));
+        let served: Vec<Difference> = served;
+        self.accepted.extend(served.into_iter().map(|one| (one, &SERVED)));
+        Self { unexplained, ..self }
     }
 
     /// The rows that cover nothing in any of these.

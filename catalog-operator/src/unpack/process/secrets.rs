@@ -88,9 +88,9 @@ impl PullSecrets {
         for name in names {
             self.add(&mut keychain, &whose.namespace, &name).await;
         }
-        let is_global = whose.namespace == self.global_namespace;
-        if let Some(NamespacedName { namespace, name }) = self.global.as_ref().filter(|_| is_global)
-        {
+        let given =
+            of_administrator(&whose.namespace, &self.global_namespace, self.global.as_ref());
+        if let Some(NamespacedName { namespace, name }) = given {
             self.add(&mut keychain, namespace, name).await;
         }
         keychain
@@ -122,6 +122,15 @@ impl PullSecrets {
     }
 }
 
+/// The Secret that an administrator names is for catalogs of the global namespace, and for no others.
+fn of_administrator<'a>(
+    namespace: &str,
+    global_namespace: &str,
+    named: Option<&'a NamespacedName>,
+) -> Option<&'a NamespacedName> {
+    named.filter(|_| namespace == global_namespace)
+}
+
 /// The names that count, each once, and how many are left out.
 fn chosen(names: impl IntoIterator<Item = String>) -> (Vec<String>, usize) {
     let (mut chosen, mut left) = (Vec::new(), 0_usize);
@@ -151,6 +160,18 @@ mod tests {
         assert_eq!(chosen(few), (vec!["a".to_owned(), "b".to_owned()], 0));
         let (all, left) = chosen(names(100_000));
         assert_eq!((all, left), (names(MOST).collect(), 100_000 - MOST));
+    }
+
+    #[rstest]
+    #[case::global("olm", true)]
+    #[case::of_a_tenant("team", false)]
+    fn what_an_administrator_names_is_for_global_catalogs(
+        #[case] namespace: &str,
+        #[case] counts: bool,
+    ) {
+        let named = "vault/pull".parse().unwrap();
+        assert_eq!(of_administrator(namespace, "olm", Some(&named)).is_some(), counts);
+        assert_eq!(of_administrator(namespace, "olm", None), None);
     }
 
     #[rstest]

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use olm_types::annotations::{PIN, VERSION_RANGE};
-use olm_types::bundle::{
-    BundleContent, CatalogKey, CatalogView, Deprecations, Entry, Property, Universe,
-};
+use olm_types::bundle::{CatalogKey, CatalogView, Entry, Property, Universe};
 use olm_types::gvk::Gvk;
 use olm_types::properties::value;
 use olm_types::version::{Range, Version};
@@ -116,19 +114,12 @@ fn entry(request: &ResolutionRequest<'_>, content: &MissingContent) -> Option<En
             properties.push(Property::new("olm.label", &json!({"label": label}).to_string()));
         }
     }
+    let catalog = CatalogKey::new(request.namespace, "another-catalog");
     Some(Entry {
-        name: "another-bundle".into(),
-        package: package.into(),
-        channel: "another-channel".into(),
-        catalog: CatalogKey::new(request.namespace, "another-catalog"),
         version: Some(version),
-        replaces: None,
-        skips: Vec::new(),
-        skip_range: None,
         in_default_channel: true,
         properties: properties.into(),
-        content: BundleContent::Inline,
-        deprecations: Deprecations::default(),
+        ..Entry::new(catalog, package, "another-channel", "another-bundle")
     })
 }
 

@@ -22,7 +22,7 @@ use olm_types::conditions::catalog_source::{CONTENT_CURRENT, IMAGE_POLLED, SERVE
 use olm_types::conditions::readiness::READY;
 use serde_json::{Value, json};
 
-use super::hosted_steps::says;
+use super::hosted_steps::{catalog, push, says};
 use crate::catalog_servers::steps::{create, pod, ready};
 
 pub(super) const NAME: &str = "shelf";
@@ -124,14 +124,11 @@ impl OneImageRegistry {
 
     /// Puts a catalog with these versions of one operator in the place of the image; says its digest.
     async fn publish(&self, versions: &[&str]) -> Result<String> {
-        let content = self.ctx.content(&[kettle(versions)])?;
-        self.push(oci::catalog(content.path())?.label(CONFIGS, "/configs")).await
+        self.push(catalog(&self.ctx, versions)?).await
     }
 
     async fn push(&self, image: oci::ImageBuilder) -> Result<String> {
-        let image = image.build()?;
-        let pushed = oci::push(&image, self.registry.address(), "a/shelf", "v1").await?;
-        Ok(pushed.digest)
+        push(image, self.registry.address(), "a/shelf").await
     }
 
     async fn read(&self, port: u16) -> Result<Vec<String>> {

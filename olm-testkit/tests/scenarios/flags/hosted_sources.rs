@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::core::v1::{Pod, Secret};
+use k8s_openapi::api::core::v1::{Pod, Secret, ServiceAccount};
 use kube::ResourceExt;
-use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{Api, Patch, PatchParams, PostParams};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};
-use olm_testkit::oci::{self, CONFIGS};
 use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use olm_types::conditions::catalog_source::{CONTENT_CURRENT, SERVED_IN_PROCESS};
 use serde_json::{Value, json};
 
-use super::hosted::{NAME, condition, kettle, message, no_condition, no_pods, recorded};
+use super::hosted::{NAME, condition, message, no_condition, no_pods, recorded};
+use super::hosted_steps::{catalog, push, says_no_more};
 use crate::catalog_servers::steps::{create, pod, ready};
 use crate::openshift;
 
@@ -33,7 +33,7 @@ const COPY: &str = "copy";
 
 /// As long as the operator has no right at the registry, a Pod serves the catalog, for which the node may have one;
 /// with the pull secret of the CatalogSource the operator does. What it has on its disk then is not for a
-/// catalog that may not pull it.
+/// catalog that may not pull it, until the ServiceAccount of that catalog has the pull secret.
 pub async fn secrets(ctx: Arc<TestContext>) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let open = ImageRegistry::start(folder.path(), false).await?;
@@ -64,9 +64,12 @@ pub async fn secrets(ctx: Arc<TestContext>) -> Result<()> {
         conditions.any(|found| found.reason == "ImageUnauthorized")
     };
     wait::until(&catalogs, COPY, "be refused without a pull secret", refused).await?;
-    // What only a Pod serves, which nothing runs here, is connected to again and again.
-    catalogs.delete(COPY, &DeleteParams::default()).await?;
-    wait::until_gone(&catalogs, COPY).await?;
+    // The ServiceAccount of its Pods may, too.
+    let pulls = Patch::Merge(json!({"imagePullSecrets": [{"name": "pull"}]}));
+    let accounts: Api<ServiceAccount> = ctx.api();
+    accounts.patch(COPY, &PatchParams::default(), &pulls).await.context("no account")?;
+    says_no_more(&ctx, COPY, SERVED_IN_PROCESS).await?;
+    wait::until_ok("has no Pods", || no_pods(&ctx)).await?;
     ctx.keep((open, guarded, folder)).await;
     Ok(())
 }
@@ -142,10 +145,8 @@ fn polled(registry: &str) -> Value {
 
 /// Pushes the catalog, with so many bytes beside its files that cannot be compressed; says its digest.
 async fn publish(ctx: &TestContext, registry: &ImageRegistry, bytes: u64) -> Result<String> {
-    let content = ctx.content(&[kettle(&["1.0.0"])])?;
-    let image = oci::catalog(content.path())?.label(CONFIGS, "/configs");
-    let image = image.layer().file("/noise", noise(bytes)?, 0o644).build()?;
-    Ok(oci::push(&image, registry.address(), "a/shelf", "v1").await?.digest)
+    let image = catalog(ctx, &["1.0.0"])?.layer().file("/noise", noise(bytes)?, 0o644);
+    push(image, registry.address(), "a/shelf").await
 }
 
 /// Bytes without a pattern: those of an xorshift generator.

@@ -30,9 +30,6 @@ const RULES: usize = 440_000;
 /// Names of the CSVs that have them begin so.
 const EMPTY: &str = "empty-";
 
-/// What the operators take at most, in bytes: what their Deployments let them have.
-const MEMORY: [(Operator, u64); 2] = [(Operator::Olm, 512 << 20), (Operator::Catalog, 1536 << 20)];
-
 /// While they are there, operators are installed in other namespaces, also after both operators began
 /// anew and listed everything, which takes no more memory than they have.
 pub async fn heavy(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
@@ -42,14 +39,14 @@ pub async fn heavy(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
         create(&ctx, &empty(number)).await?;
     }
     healthy(&local, "rolling::beside-heavy").await?.remove().await?;
-    for (operator, _) in MEMORY {
+    for operator in Operator::ALL {
         local.replace_operator(operator).await.with_context(|| format!("{operator} again"))?;
     }
     healthy(&local, "rolling::after-heavy").await?.remove().await?;
-    for (operator, most) in MEMORY {
+    for operator in Operator::ALL {
         let peak = local.process(operator)?.1;
         println!("{operator} took {} MiB at most", peak >> 20);
-        ensure!(peak < most, "{operator} took {peak} bytes");
+        ensure!(peak < operator.memory_limit(), "{operator} took {peak} bytes");
         all_others_are_read(&local, &ctx, operator)?;
     }
     let (one, all) = (DeleteParams::default(), ListParams::default());

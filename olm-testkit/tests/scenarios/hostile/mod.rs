@@ -71,9 +71,9 @@ const MANY: usize = 30;
 /// How many of them fit into what their namespace may keep.
 const FIT: usize = 2;
 
-/// What catalog-operator takes at most, in bytes: what its Deployment lets it have. Scenarios before this
-/// one count, too: a build for tests gives little of its memory back.
-const MEMORY: u64 = 1536 << 20;
+/// What catalog-operator takes at most, in bytes. Scenarios before this one count, too: a build for tests gives little
+/// of its memory back.
+const MEMORY: u64 = Operator::Catalog.memory_limit();
 
 /// All of them at once; an operator is installed from the sound catalog all the same.
 pub async fn registries(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {

@@ -106,8 +106,8 @@ fn step(namespace: &str, way: u32) -> Value {
 const DEPLOYMENTS: usize = 5_000;
 const ANNOTATION: usize = 250_000;
 
-/// What olm-operator takes at most, in bytes: what its Deployment lets it have.
-const MEMORY: u64 = 512 << 20;
+/// What olm-operator takes at most, in bytes.
+const MEMORY: u64 = Operator::Olm.memory_limit();
 
 /// The CSV is refused before any of its Deployments is made.
 pub async fn deployments(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {

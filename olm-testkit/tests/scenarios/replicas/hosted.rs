@@ -1,6 +1,6 @@
 //! Two replicas that serve catalogs themselves: both have what the leader recorded, clients are sent to none that
 //! lacks it, notice neither the end of the leader nor that of the registry, what a disk holds is served at once, and
-//! who ends serves until no client is led there.
+//! who ends serves until no client is led there. The registry wants the credentials of global catalogs.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, Secret};
 use k8s_openapi::api::discovery::v1::{EndpointConditions, EndpointSlice};
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, PostParams};
@@ -17,7 +17,7 @@ use olm_testkit::builders::CatalogDir;
 use olm_testkit::catalog_reader::Reader;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::Fixture;
-use olm_testkit::oci::server::ImageRegistry;
+use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};
 use olm_testkit::oci::{self, CONFIGS};
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::wait;
@@ -26,7 +26,7 @@ use serde_json::json;
 use tokio::task::JoinHandle;
 
 use super::leader;
-use super::replica::{Replica, pod_address, pod_name, report_pod};
+use super::replica::{PULL_SECRET, Replica, pod_address, pod_name, report_pod};
 use crate::environment;
 use crate::faulty_registry::{Fault, FaultyRegistry};
 use crate::flags::hosted::{bundles_at, kettle};
@@ -46,7 +46,9 @@ pub async fn hosted(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("hosted").await?;
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let images = ImageRegistry::start(folder.path(), false).await?;
-    let registry = FaultyRegistry::start(images.address()).await?;
+    let guarded = ImageRegistry::start(folder.path(), true).await?;
+    let registry = FaultyRegistry::start(guarded.address()).await?;
+    give_secret(&fixture, registry.address()).await?;
     let digest = publish(&images, &["1.0.0"]).await?;
     let first = Replica::start(&fixture, folder.path(), 1).await?;
     create(&fixture, registry.address()).await?;
@@ -169,6 +171,18 @@ impl Readers {
         self.task.await??;
         Ok(self.reads.load(Ordering::Relaxed))
     }
+}
+
+/// What an administrator gives for global catalogs: without it the registry refuses every pull.
+async fn give_secret(fixture: &Fixture, registry: &str) -> Result<()> {
+    let auths = json!({"auths": {registry: {"username": USER, "password": PASSWORD}}});
+    let secret = json!({
+        "metadata": {"name": PULL_SECRET}, "type": "kubernetes.io/dockerconfigjson",
+        "stringData": {".dockerconfigjson": auths.to_string()},
+    });
+    let secrets: Api<Secret> = Api::namespaced(fixture.client.clone(), OLM_NAMESPACE);
+    let made = secrets.create(&PostParams::default(), &serde_json::from_value(secret)?).await;
+    made.map(drop).context("no pull secret")
 }
 
 async fn publish(registry: &ImageRegistry, versions: &[&str]) -> Result<String> {

@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 
 use crate::flags::hosted::bundles_at;
 
+/// Name of the Secret that an administrator gives for global catalogs.
+pub(super) const PULL_SECRET: &str = "registries";
+
 /// A catalog-operator with an address and a folder of its own.
 pub(super) struct Replica {
     pub(super) running: Running,
@@ -35,6 +38,7 @@ impl Replica {
             format!("--catalogs-address={address}"),
             format!("--catalogs-dir={}", folder.display()),
             format!("--catalogs-replica-addresses={}", reached.join(",")),
+            format!("--global-pull-secret={OLM_NAMESPACE}/{PULL_SECRET}"),
         ];
         let log = format!("catalog-operator-{number}");
         let special = StartOptions { log, args, ..StartOptions::default() };

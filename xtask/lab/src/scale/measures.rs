@@ -38,18 +38,10 @@ pub(super) async fn memory(
     }
     if let Some(bytes) = setup.peak(operator)? {
         let name = format!("{operator}, most memory so far");
-        table.bounded(&name, bytes / 1e6, half_of_limit(operator), "MB");
+        let half = operator.memory_limit() as f64 / 2e6;
+        table.bounded(&name, bytes / 1e6, half, "MB");
     }
     Ok(())
-}
-
-/// Megabytes that are half of what the Deployment in `deploy/base` lets an operator have.
-fn half_of_limit(operator: Operator) -> f64 {
-    let mebibytes = match operator {
-        Operator::Olm => 512.0,
-        Operator::Catalog => 1536.0,
-    };
-    mebibytes * 1.048_576 / 2.0
 }
 
 /// Writes in so many seconds in which nothing happens: there must be none.

@@ -10,7 +10,7 @@ mod served;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use olm_testkit::peer::OlmV0;
 use olm_testkit::progress::Progress;
@@ -88,8 +88,10 @@ async fn there_and_back(managed: &mut ManagedCluster) -> Result<bool> {
 /// Fails when v0 has other objects of a catalog after ours served it themselves.
 async fn through_the_operator(managed: &mut ManagedCluster) -> Result<()> {
     let before = managed.ours_serve().await?;
-    println!("{}", managed.v0_takes_over().await?);
+    let back = managed.v0_takes_over().await?.after_serving();
+    println!("{back}");
     managed.is_restored(&before).await?;
+    ensure!(back.is_good(), "what should have stayed was restarted or changed");
     println!("v0 has its Service, Pod, endpoints and status of the catalog again");
     Ok(())
 }

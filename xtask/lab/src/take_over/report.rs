@@ -24,6 +24,11 @@ pub(super) struct Report {
 }
 
 impl Report {
+    /// The same where ours have served the catalog by image.
+    pub(super) fn after_serving(self) -> Self {
+        Self { changes: self.changes.after_serving(), ..self }
+    }
+
     /// Whether nothing was restarted, written or changed without need.
     pub(super) fn is_good(&self) -> bool {
         let is_sparing = self.needless.iter().flatten().next().is_none();

@@ -5,7 +5,6 @@ mod apart;
 mod creations;
 mod declared;
 mod pairs;
-mod refused;
 mod taken_back;
 mod to_come;
 mod together;

@@ -7,17 +7,17 @@ use kube::ResourceExt;
 use kube::api::ListParams;
 use olm_types::annotations::{PIN, VERSION_RANGE};
 use olm_types::api::{
-    Approval, ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription, SubscriptionState,
+    ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription, SubscriptionState,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::versions::{NEWEST, annotate, ask_for};
-use super::{NEW, OLD, apart, kettle, kettles, publish, refused};
-use crate::builders::{self, Bundle, Package};
+use super::versions::{NEWEST, annotate, ask_for, declare, subscribe_pinned};
+use super::{NEW, OLD, apart, kettle, kettles, publish};
+use crate::builders::{Bundle, Package};
 use crate::e2e::context::{TestContext, conditions};
 use crate::e2e::scenarios::install::operator;
 use crate::e2e::{Scenario, scenario};
-use crate::wait;
+use crate::{refusal, wait};
 
 /// The scenarios of this file.
 pub(super) fn all() -> Vec<Scenario> {
@@ -45,7 +45,7 @@ pub(super) fn all() -> Vec<Scenario> {
 async fn taken_back(ctx: Arc<TestContext>) -> Result<()> {
     pinned_to_the_first(&ctx).await?;
     ask_for(&ctx, NEW).await?;
-    let failed = refused::fail(&ctx, &refused::tried(&ctx).await?).await?;
+    let failed = failed(&ctx).await?;
     says_that_it_failed(&ctx).await?;
     ask_for(&ctx, OLD).await?;
     is_as_before(&ctx, "Pinned").await?;
@@ -71,18 +71,18 @@ async fn taken_back(ctx: Arc<TestContext>) -> Result<()> {
     let csvs: Vec<ClusterServiceVersion> = ctx.api().list(&ListParams::default()).await?.items;
     let names: Vec<String> = csvs.iter().map(ResourceExt::name_any).collect();
     ensure!(names == [NEWEST], "there is {names:?}");
-    refused::accept(&ctx).await
+    refusal::accept(&ctx.client, &ctx.namespace).await
 }
 
 /// The plan has begun, so that it goes on when the pin goes back, and fails afterwards.
 async fn while_it_is_tried(ctx: Arc<TestContext>) -> Result<()> {
     pinned_to_the_first(&ctx).await?;
     ask_for(&ctx, NEW).await?;
-    let plan = refused::tried(&ctx).await?;
+    let plan = refusal::tried(&ctx.api()).await?;
     ask_for(&ctx, OLD).await?;
-    refused::fail(&ctx, &plan).await?;
+    refusal::fail(&ctx.api(), &plan).await?;
     is_as_before(&ctx, "Pinned").await?;
-    refused::accept(&ctx).await
+    refusal::accept(&ctx.client, &ctx.namespace).await
 }
 
 /// A plan brings two operators and what both need; the CSV of the first one is refused. Once that one does not accept
@@ -92,12 +92,12 @@ async fn by_one_of_two(ctx: Arc<TestContext>) -> Result<()> {
     let wire = Bundle::new("1.0.0", &operator("wire", "1.0.0", &wires)).provides(&wires);
     let [lamp, shade] = ["lamp", "shade"].map(|name| apart::user(&ctx, name, &wires));
     ctx.operator_group().await?;
-    refused::refuse(&ctx, "lamp.v1.0.0").await?;
+    refusal::refuse(&ctx.client, &ctx.namespace, "lamp.v1.0.0").await?;
     ctx.subscribe("lamp", "kitchen").await?;
     ctx.subscribe("shade", "kitchen").await?;
     // Only now, so that both are resolved at once.
     ctx.catalog("kitchen", &[lamp, shade, Package::single("wire", wire)]).await?;
-    let failed = refused::fail(&ctx, &refused::tried(&ctx).await?).await?;
+    let failed = failed(&ctx).await?;
     let mut brought = failed.spec.cluster_service_version_names.clone();
     brought.sort();
     ensure!(brought == ["lamp.v1.0.0", "shade.v1.0.0", "wire.v1.0.0"], "{brought:?}");
@@ -116,7 +116,7 @@ async fn by_one_of_two(ctx: Arc<TestContext>) -> Result<()> {
     let names = &plan.spec.cluster_service_version_names;
     ensure!(names.iter().all(|csv| csv != "lamp.v1.0.0"), "it brings {names:?}");
     ctx.until_idle().await?;
-    refused::accept(&ctx).await
+    refusal::accept(&ctx.client, &ctx.namespace).await
 }
 
 /// A Manual Subscription is pinned to the first version, and has it. The second one is refused; the third one
@@ -125,20 +125,17 @@ async fn pinned_to_the_first(ctx: &TestContext) -> Result<()> {
     let kind = kettles(ctx);
     let newest = kettle("1.2.0", &kind).replaces(NEW).skip_range(">=1.0.0 <1.2.0");
     let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD), newest];
-    refused::refuse(ctx, NEW).await?;
+    refusal::refuse(&ctx.client, &ctx.namespace, NEW).await?;
     publish(ctx, &versions).await?;
-    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
-    subscription.spec.install_plan_approval = Some(Approval::Manual);
-    subscription.spec.starting_csv = Some(OLD.to_owned());
-    subscription.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
-    ctx.create(&subscription).await?;
+    subscribe_pinned(ctx).await?;
     ctx.succeeded(OLD).await?;
     ctx.installed("kettle", OLD).await.map(drop)
 }
 
-async fn declare(ctx: &TestContext, annotations: Value) -> Result<()> {
-    let patch = json!({"metadata": {"annotations": annotations}});
-    ctx.edit::<Subscription>("kettle", patch).await.map(drop)
+/// The plan that was refused a CSV, after it has failed.
+async fn failed(ctx: &TestContext) -> Result<InstallPlan> {
+    let plans = ctx.api();
+    refusal::fail(&plans, &refusal::tried(&plans).await?).await
 }
 
 async fn says_that_it_failed(ctx: &TestContext) -> Result<()> {

@@ -6,11 +6,11 @@ use anyhow::{Result, ensure};
 use kube::ResourceExt;
 use olm_types::api::ClusterServiceVersion;
 
-use super::{NEW, OLD, apart, approve, refused, waiting_plan};
+use super::{NEW, OLD, apart, approve, waiting_plan};
 use crate::builders::{Bundle, Package};
 use crate::e2e::context::TestContext;
 use crate::e2e::scenarios::install::operator;
-use crate::wait;
+use crate::{refusal, wait};
 
 /// The dependency, whose CSV comes after that of the operator: bundles are in the order of their packages.
 const LID: &str = "lid.v1.0.0";
@@ -26,7 +26,7 @@ pub(super) async fn a_dependency(ctx: Arc<TestContext>) -> Result<()> {
     let versions = vec![kettle("1.0.0"), kettle("1.1.0").replaces(OLD)];
     let lid = Bundle::new("1.0.0", &operator("lid", "1.0.0", &lids)).provides(&lids);
     ctx.operator_group().await?;
-    refused::refuse(&ctx, LID).await?;
+    refusal::refuse(&ctx.client, &ctx.namespace, LID).await?;
     let packages =
         [Package::new("kettle").channel("stable", versions), Package::single("lid", lid)];
     ctx.catalog("kitchen", &packages).await?;
@@ -39,9 +39,9 @@ pub(super) async fn a_dependency(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(names.iter().any(|csv| csv == LID), "the plan is for {names:?}");
     approve(&ctx, &first).await?;
     wait::until(&ctx.api(), OLD, "be there", |_: &ClusterServiceVersion| true).await?;
-    let tried = refused::tried(&ctx).await?;
+    let tried = refusal::tried(&ctx.api()).await?;
     ensure!(tried.name_any() == first.name_any(), "another plan is tried: {}", tried.name_any());
-    refused::accept(&ctx).await?;
+    refusal::accept(&ctx.client, &ctx.namespace).await?;
     // It names the new version alone.
     let next = waiting_plan(&ctx, NEW, 2).await?;
     ctx.succeeded(LID).await?;

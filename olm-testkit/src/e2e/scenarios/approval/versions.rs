@@ -152,11 +152,7 @@ async fn pinned_while_another_waits(ctx: Arc<TestContext>) -> Result<()> {
 /// the plan brings.
 async fn pinned_to_what_waits(ctx: Arc<TestContext>) -> Result<()> {
     publish(&ctx, &versions(&ctx)).await?;
-    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
-    subscription.spec.install_plan_approval = Some(Approval::Manual);
-    subscription.spec.starting_csv = Some(OLD.to_owned());
-    subscription.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
-    ctx.create(&subscription).await?;
+    subscribe_pinned(&ctx).await?;
     ctx.succeeded(OLD).await?;
     annotate(&ctx, PIN, json!("false")).await?;
     let waiting = super::waiting_plan(&ctx, NEW, 2).await?.name_any();
@@ -298,8 +294,22 @@ fn versions(ctx: &TestContext) -> [Bundle; 3] {
     [kettle("1.0.0", &kind), newer, kettle("1.2.0", &kind).replaces(NEW)]
 }
 
+/// A Manual Subscription that is pinned to the first version.
+pub(super) async fn subscribe_pinned(ctx: &TestContext) -> Result<()> {
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.spec.starting_csv = Some(OLD.to_owned());
+    subscription.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
+    ctx.create(&subscription).await.map(drop)
+}
+
 pub(super) async fn annotate(ctx: &TestContext, key: &str, value: Value) -> Result<()> {
-    let patch = json!({"metadata": {"annotations": {key: value}}});
+    declare(ctx, json!({key: value})).await
+}
+
+/// Changes several annotations at once.
+pub(super) async fn declare(ctx: &TestContext, annotations: Value) -> Result<()> {
+    let patch = json!({"metadata": {"annotations": annotations}});
     ctx.edit::<Subscription>("kettle", patch).await.map(drop)
 }
 

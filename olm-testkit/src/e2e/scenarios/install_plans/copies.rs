@@ -35,7 +35,9 @@ pub(super) async fn in_the_way(ctx: Arc<TestContext>) -> Result<()> {
     let says = |plan: &InstallPlan| message(plan).contains(&expected);
     let stopped = plan(&ctx, "say whose copy is in the way", says).await?;
     ensure!(!is_in(&stopped, InstallPlanPhase::Complete), "the plan is complete: {stopped:?}");
-    begun_long_ago(&ctx, &stopped).await?;
+    // Its time to be tried is over.
+    let long_ago = json!({"startTime": "1970-01-01T00:00:00Z"});
+    ctx.edit_status::<InstallPlan>(&stopped.name_any(), long_ago).await?;
     let failed = |plan: &InstallPlan| is_in(plan, InstallPlanPhase::Failed);
     let failed = plan(&ctx, "fail over the copy", failed).await?;
     ensure!(message(&failed).starts_with(&expected), "{}", message(&failed));
@@ -55,14 +57,6 @@ async fn subscribe(ctx: &TestContext) -> Result<()> {
     let bundle = Bundle::new("1.0.0", &csv(CSV, "1.0.0").deployment("kettle", "default"));
     ctx.catalog("kitchen", &[Package::single("kettle", bundle)]).await?;
     ctx.subscribe("kettle", "kitchen").await
-}
-
-/// Moves the start of a plan back: its time to be tried is over.
-async fn begun_long_ago(ctx: &TestContext, plan: &InstallPlan) -> Result<()> {
-    let patch = Patch::Merge(json!({"status": {"startTime": "1970-01-01T00:00:00Z"}}));
-    let plans = ctx.api::<InstallPlan>();
-    let written = plans.patch_status(&plan.name_any(), &PatchParams::default(), &patch).await;
-    written.map(drop).context("the start of the plan cannot be moved")
 }
 
 /// The group of the other namespace selects that alone.
