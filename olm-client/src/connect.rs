@@ -1,15 +1,13 @@
 //! Clients of the API server. What it refuses because it is busy is asked again for a few seconds; no longer, as the API
-//! of packages may be away, and there are other ways to what it says. Pages of large objects have fewer of them.
+//! of packages may be away, and there are other ways to what it says. Pages of large objects have fewer of them, and
+//! connections have small buffers: a live page of the console has several.
 
 use kube::client::ClientBuilder;
 use kube::client::retry::RetryPolicy;
 use kube::{Client, Config};
 use olm_pages::paged;
-use tower::buffer::BufferLayer;
 use tower::retry::RetryLayer;
-
-/// Requests that may wait for the connection.
-const BUFFER: usize = 64;
+use tower::{BoxError, service_fn};
 
 /// A client for a user. It asks nothing yet, and needs the runtime of tokio.
 ///
@@ -22,10 +20,23 @@ pub fn client(config: Config) -> kube::Result<Client> {
 /// kube's own policy, which a client has by default, asks an API that is away for many minutes.
 fn with(mut config: Config, policy: RetryPolicy) -> kube::Result<Client> {
     config.default_retry = false;
-    let stack = ClientBuilder::try_from(config)?
-        .with_layer(&BufferLayer::new(BUFFER))
-        .with_layer(&RetryLayer::new(policy));
+    let namespace = config.default_namespace.clone();
+    let client = unrepeated(config)?;
+    let send = service_fn(move |request| {
+        let client = client.clone();
+        async move { client.send(request).await.map_err(BoxError::from) }
+    });
+    let stack = ClientBuilder::new(send, namespace).with_layer(&RetryLayer::new(policy));
     Ok(paged(&stack.build()))
+}
+
+/// A client that asks once. The way through a proxy is kube's own.
+fn unrepeated(config: Config) -> kube::Result<Client> {
+    if config.proxy_url.is_some() {
+        return Client::try_from(config);
+    }
+    let namespace = config.default_namespace.clone();
+    Ok(Client::new(olm_transport::connect(&config)?, namespace))
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ mod bound;
 pub(crate) mod fence;
 mod path_guard;
 mod rule;
-mod transport;
 mod verb;
 
 use std::path::Path;
@@ -156,7 +155,7 @@ impl Connector {
         let url = config.cluster_url.to_string();
         let retry =
             RetryPolicy::new(RETRY_START, RETRY_CAP, RETRIES, true).map_err(ConnectError::Retry)?;
-        let transport = transport::connect(&config)
+        let transport = olm_transport::connect(&config)
             .map_err(|source| ConnectError::Build { url, source: Box::new(source) })?;
         let stack = ClientBuilder::new(transport, config.default_namespace)
             .with_layer(&BoundLayer::new(REQUEST_TIMEOUT, self.metrics.clone()))

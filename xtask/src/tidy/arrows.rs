@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 27] = [
+const ARROWS: [(&str, &[&str]); 28] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -17,8 +17,12 @@ const ARROWS: [(&str, &[&str]); 27] = [
     ("olm-flags", &[]),
     ("olm-pages", &[]),
     ("olm-tasks", &[]),
+    ("olm-transport", &[]),
     ("olm-catalog", &["olm-types", "olm-flags", "olm-tasks"]),
-    ("olm-kit", &["olm-types", "olm-effect", "olm-flags", "olm-pages", "olm-tasks"]),
+    (
+        "olm-kit",
+        &["olm-types", "olm-effect", "olm-flags", "olm-pages", "olm-tasks", "olm-transport"],
+    ),
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
     ("olm-plan", PLAN),
@@ -55,8 +59,15 @@ const OPERATOR: &[&str] =
 const PLAN: &[&str] =
     &["olm-types", "olm-effect", "olm-resolver", "olm-opgroup", "olm-rbac", "olm-lifecycle"];
 
-const CLIENT: &[&str] =
-    &["olm-types", "olm-effect", "olm-lifecycle", "olm-catalog", "olm-pages", "olm-plan"];
+const CLIENT: &[&str] = &[
+    "olm-types",
+    "olm-effect",
+    "olm-lifecycle",
+    "olm-catalog",
+    "olm-pages",
+    "olm-transport",
+    "olm-plan",
+];
 
 const CATALOG_OPERATOR: &[&str] = &[
     "olm-types",

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use xtask::workspace::{cargo_output, cargo_run, root};
 
 /// Crates that others may build on, each after those that it uses.
-pub(super) const LIBRARIES: [&str; 11] = [
+pub(super) const LIBRARIES: [&str; 12] = [
     "olm-types",
     "olm-effect",
     "olm-resolver",
@@ -18,6 +18,7 @@ pub(super) const LIBRARIES: [&str; 11] = [
     "olm-flags",
     "olm-pages",
     "olm-tasks",
+    "olm-transport",
     "olm-catalog",
     "olm-kit",
 ];

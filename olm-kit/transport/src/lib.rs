@@ -1,4 +1,5 @@
-//! Connections to the API server: kube's stack with buffers and pauses of our own.
+//! Connections to the API server: kube's stack with buffers and pauses of our own, for the operators' clients and
+//! those of users.
 //!
 //! Each watch has a connection for as long as it lasts, and a burst of writes opens many more. What a
 //! connection read in one piece stays with it as a buffer of that size, so pieces are small, and a
@@ -25,16 +26,16 @@ const REST: Duration = Duration::from_secs(10);
 const READ_AT_ONCE: usize = 16 * 1024;
 
 /// What sends requests, with the credentials of a configuration.
-pub(super) type Transport = BoxService<Request<Body>, Response<Received>, BoxError>;
+pub type Transport = BoxService<Request<Body>, Response<Received>, BoxError>;
 
 /// The body of an answer, decompressed.
-pub(super) type Received = DecompressionBody<Incoming>;
+pub type Received = DecompressionBody<Incoming>;
 
 /// Connections as the configuration says. None is opened yet.
 ///
 /// # Errors
 /// The configuration names a proxy, or its certificates or credentials cannot be used.
-pub(super) fn connect(config: &Config) -> Result<Transport, kube::Error> {
+pub fn connect(config: &Config) -> Result<Transport, kube::Error> {
     if let Some(proxy) = &config.proxy_url {
         return Err(kube::Error::ProxyProtocolUnsupported { proxy_url: Box::new(proxy.clone()) });
     }
