@@ -167,10 +167,12 @@ async fn memory(fixture: &Fixture, names: &[String], table: &mut Table) -> Resul
     table.free("memory at the start", format!("{:.1} MB", console.megabytes()?));
     let mut connection = Connection::open(&console).await?;
     connection.get("/catalog").await?;
+    table.free("memory after the catalogs", format!("{:.1} MB", console.megabytes()?));
     let mut live = Vec::new();
     for path in live_pages(names) {
         live.push(Connection::follow(&console, &path).await?);
     }
+    table.free("memory when all are live", format!("{:.1} MB", console.megabytes()?));
     for (number, name) in names.iter().enumerate() {
         connection.get(&format!("/installed?namespace={name}")).await?;
         if number % ALL_PAGES == 0 {
