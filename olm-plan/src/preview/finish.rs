@@ -85,6 +85,7 @@ pub(super) fn finish(
     before: &[ClusterServiceVersion],
     preview: &mut Preview,
 ) {
+    world.aggregate();
     let after = own_csvs(world, &preview.namespace);
     let (held_before, held_after) = grants::of_changes(world, &preview.namespace);
     preview.rights = Rights::of(&held_before, &held_after, before, &after);

@@ -50,6 +50,7 @@ pub(super) struct Work<'a> {
 pub(super) fn converge(world: &mut World<'_>, work: &Work<'_>, problems: &mut Vec<String>) {
     for _ in 0..ROUNDS {
         let before = world.writes;
+        world.aggregate();
         related::namespaces(world, work);
         related::groups(world, work);
         for csv in &work.csvs {
