@@ -203,12 +203,12 @@ impl CheckedCatalog {
             return Ok(line(Verdict::Refused(why)));
         }
         let before = images::there(&self.fixture.client, home).await?;
-        let contents = content::there(&self.fixture.client, home).await?;
+        let contents = content::there(&self.fixture.client).await?;
         if let Err(error) = self.program.act(home, words).await {
             return Ok(line(Verdict::Other(vec![format!("{error:#}")])));
         }
         let mut found = self.until_as_shown(&mut audit, home, &plan).await?;
-        let now = content::there(&self.fixture.client, home).await?;
+        let now = content::there(&self.fixture.client).await?;
         found.retain(|line| !content::is_same(line, &contents, &now));
         let after = images::there(&self.fixture.client, home).await?;
         found.extend(images::differences(&plan, &before, &after));
