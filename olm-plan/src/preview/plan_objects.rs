@@ -80,8 +80,16 @@ mod tests {
         let all = [
             csv("a", json!({})),
             csv("copied", json!({"olm.copiedFrom": "other"})),
-            plan("a", &[["x.io", "Kettle", "k"], ["", "ConfigMap", "c"], ["", "Service", "s"],
-                ["", "BundleSecret", "of-the-bundle"], ["", "ConfigMap", "c"]]),
+            plan(
+                "a",
+                &[
+                    ["x.io", "Kettle", "k"],
+                    ["", "ConfigMap", "c"],
+                    ["", "Service", "s"],
+                    ["", "BundleSecret", "of-the-bundle"],
+                    ["", "ConfigMap", "c"],
+                ],
+            ),
             plan("copied", &[["", "ConfigMap", "of-a-copy"]]),
             plan("gone", &[["", "ConfigMap", "of-another"]]),
         ];

@@ -22,6 +22,8 @@ use super::PreviewRequest;
 use super::prepare::olm_key;
 use super::world::World;
 
+pub(super) use serving::remove_certificates;
+
 /// More rounds than any CSV takes until it has succeeded.
 const ROUNDS: usize = 40;
 

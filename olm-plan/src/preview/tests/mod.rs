@@ -2,6 +2,7 @@
 
 mod existing;
 mod filled_roles;
+mod servers;
 
 use std::sync::Arc;
 

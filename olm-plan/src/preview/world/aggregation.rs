@@ -185,9 +185,8 @@ mod tests {
 
     /// A role that lets read these resources, with a label, and with one that it selects.
     fn role(name: &str, label: &str, selected: Option<&str>, resources: &[&str]) -> Value {
-        let rule = |resource: &&str| {
-            json!({"apiGroups": [""], "resources": [resource], "verbs": ["get"]})
-        };
+        let rule =
+            |resource: &&str| json!({"apiGroups": [""], "resources": [resource], "verbs": ["get"]});
         let mut role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
             "metadata": {"name": name, "labels": {label: "true"}},
             "rules": resources.iter().map(rule).collect::<Vec<_>>()});
