@@ -19,11 +19,13 @@ use olm_types::api::ClusterServiceVersion;
 use olm_types::owner::owner_by_label;
 use serde_json::Value;
 
+use super::Work;
 use super::observe::{in_cluster, ours, present};
 use crate::observed::{name, namespace};
 use crate::preview::known::Key;
 use crate::preview::prepare::olm_key;
 use crate::preview::world::{World, owners};
+use crate::settings::Flavour;
 
 /// What exists for the servers of a CSV.
 pub(super) fn observe(world: &mut World<'_>, csv: &ClusterServiceVersion) -> ServingObjects {
@@ -101,14 +103,17 @@ fn abandoned(world: &mut World<'_>, csv: &ClusterServiceVersion) -> BTreeSet<Str
     names.into_iter().filter(is_abandoned).collect()
 }
 
-/// What has to go with a CSV that is deleted and has no owner reference.
+/// What has to go with a CSV that is deleted and has no owner reference. v0 leaves the binding in `kube-system`.
 pub(super) fn cluster_owned(
     world: &mut World<'_>,
+    work: &Work<'_>,
     csv: &ClusterServiceVersion,
 ) -> Vec<ClusterOwned> {
     let mut all = in_cluster::<ValidatingWebhookConfiguration>(world, csv);
     all.extend(in_cluster::<MutatingWebhookConfiguration>(world, csv));
-    all.extend(readers(world, csv));
+    if work.asked.settings.flavour == Flavour::OlmRs {
+        all.extend(readers(world, csv));
+    }
     all
 }
 

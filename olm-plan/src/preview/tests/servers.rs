@@ -36,16 +36,44 @@ fn known_with_servers() -> Known {
     known
 }
 
+fn under(flavour: Flavour, wanted: Operation, known: &Known) -> Preview {
+    let settings = Settings::of_flavour(flavour);
+    let asked = PreviewRequest { settings, ..asked(wanted) };
+    match preview(&asked, known, &universe(&BundleContent::Inline)).unwrap() {
+        Outcome::Preview(preview) => *preview,
+        Outcome::Needs(needs) => panic!("{needs:?}"),
+    }
+}
+
+/// v0 leaves the binding that is in another namespace.
+#[rstest]
+#[case::taken_away(Flavour::OlmRs, true)]
+#[case::left(Flavour::V0, false)]
+fn the_binding_of_a_server_after_a_removal(#[case] flavour: Flavour, #[case] goes: bool) {
+    let mut known = known_with_servers();
+    let key = prepare::olm_key("ClusterServiceVersion", HOME, "kettle.v1");
+    let csv = known.objects.get_mut(&key).unwrap();
+    csv["metadata"]["finalizers"] = json!(["operators.coreos.com/csv-cleanup"]);
+    known.add(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+        "metadata": {"name": "kettle-service-auth-reader", "namespace": "kube-system", "uid": "r"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role",
+            "name": "extension-apiserver-authentication-reader"},
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": HOME}]}));
+    let wanted = Operation::Uninstall { operator: "kettle".to_owned() };
+    let found = lines(&under(flavour, wanted, &known));
+    for gone in ["- ClusterServiceVersion kettle.v1", "- Secret kettle-service-cert"] {
+        assert!(found.contains(&gone.to_owned()), "{found:?}");
+    }
+    let binding = "- RoleBinding kettle-service-auth-reader".to_owned();
+    assert_eq!(found.contains(&binding), goes, "{found:?}");
+}
+
 /// Under v0 the Secret goes with the CSV that is replaced, and the next one makes its own.
 #[rstest]
 #[case::of_both(Flavour::OlmRs, "~ Secret kettle-service-cert")]
 #[case::of_one(Flavour::V0, "-/+ Secret kettle-service-cert")]
 fn the_certificate_of_a_server_after_an_upgrade(#[case] flavour: Flavour, #[case] expected: &str) {
-    let settings = Settings::of_flavour(flavour);
-    let asked = PreviewRequest { settings, ..asked(upgrade(None)) };
-    let universe = universe(&BundleContent::Inline);
-    let answer = preview(&asked, &known_with_servers(), &universe).unwrap();
-    let Outcome::Preview(preview) = answer else { panic!("{answer:?}") };
+    let preview = under(flavour, upgrade(None), &known_with_servers());
     assert!(preview.problems.is_empty(), "{:?}", preview.problems);
     let found = lines(&preview);
     assert!(found.contains(&expected.to_owned()), "{found:?}");

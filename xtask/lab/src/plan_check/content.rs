@@ -1,7 +1,7 @@
 //! Objects that were written and have the contents they had: a plan shows none of them. Often only their owners are
 //! others; a role that Kubernetes fills is emptied and filled again; what is applied was applied before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -57,6 +57,11 @@ fn named(plural: &str, object: &ObjectMeta) -> String {
         Some(namespace) => format!("{plural} {namespace}/{name}"),
         None => format!("{plural} {name}"),
     }
+}
+
+/// The objects that were there and are not.
+pub(super) fn gone(before: &Contents, now: &Contents) -> BTreeSet<String> {
+    before.keys().filter(|&object| !now.contains_key(object)).cloned().collect()
 }
 
 /// Whether a line is about an object that was written, and is what it was.
