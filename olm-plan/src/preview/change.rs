@@ -32,7 +32,7 @@ pub enum Action {
     Create,
     /// `~`
     Change,
-    /// `-/+`: a field changes that cannot be changed.
+    /// `-/+`: a field changes that cannot be changed, or it goes with its owner and is made again.
     Replace,
     /// `-`
     Delete,
@@ -141,8 +141,9 @@ impl Change {
                 if fields.is_empty() {
                     return None;
                 }
-                let anew = key.kind == "Deployment"
+                let has_other_selector = key.kind == "Deployment"
                     && fields.iter().any(|field| field.path.starts_with("spec.selector"));
+                let anew = has_other_selector || is_another(before, after);
                 (if anew { Action::Replace } else { Action::Change }, fields)
             }
         };
@@ -150,6 +151,15 @@ impl Change {
         let contents = after.map(contents).unwrap_or_default();
         Some(Self { action, group, kind, namespace, name, fields, contents, not_checked: None })
     }
+}
+
+/// Whether an object went in between, and another one of its name came.
+fn is_another(before: &Value, after: &Value) -> bool {
+    matches!((uid(before), uid(after)), (Some(before), Some(after)) if before != after)
+}
+
+fn uid(object: &Value) -> Option<&str> {
+    object.pointer("/metadata/uid").and_then(Value::as_str).filter(|uid| !uid.is_empty())
 }
 
 /// The hash of what counts of an object, Secrets included.
@@ -257,6 +267,8 @@ mod tests {
     #[case::field(Some(json!({"a": {"b": 1}})), Some(json!({"a": {"b": 2}})), "~ a.b 1 2")]
     #[case::added(Some(json!({})), Some(json!({"a": 2})), "~ a - 2")]
     #[case::item(Some(json!({"a": [1, 2]})), Some(json!({"a": [1]})), "~ a[1] 2 -")]
+    #[case::another(Some(json!({"metadata": {"uid": "1"}, "a": 1})),
+        Some(json!({"metadata": {"uid": "2"}, "a": 2})), "-/+ a 1 2")]
     #[case::shape(Some(json!({"a": [1]})), Some(json!({"a": 1})), "~ a [1] 1")]
     #[case::anew(Some(json!({"spec": {"selector": 1}})), Some(json!({"spec": {"selector": 2}})),
         "-/+ spec.selector 1 2")]

@@ -14,12 +14,13 @@ use super::change::{Change, Written};
 use super::forward::own_csvs;
 use super::hop::Done;
 use super::known::Key;
-use super::operator::{Work, converge};
+use super::operator::{Work, converge, remove_certificates};
 use super::permissions::{Rights, images};
 use super::prepare::olm_key;
 use super::result::{Images, Preview};
 use super::world::World;
 use super::{PreviewRequest, baseline, copies, grants};
+use crate::settings::Flavour;
 
 /// Kinds that come and go without a user's asking.
 const PASSING: [&str; 1] = ["InstallPlan"];
@@ -55,6 +56,11 @@ pub(super) fn follow_up(
         }
     }
     baseline::assume(asked, world, &csvs);
+    if asked.settings.flavour == Flavour::V0 {
+        let old = selected.iter().filter_map(|choice| choice.replaces.clone());
+        let replaced: BTreeSet<String> = old.filter(|old| csvs.contains(old)).collect();
+        remove_certificates(world, home, &replaced);
+    }
     converge(world, &Work { asked, csvs }, &mut preview.problems);
     for old in replaced_by_unknown {
         world.delete(&olm_key(ClusterServiceVersion::KIND, home, &old));
@@ -85,6 +91,7 @@ pub(super) fn finish(
     before: &[ClusterServiceVersion],
     preview: &mut Preview,
 ) {
+    world.aggregate();
     let after = own_csvs(world, &preview.namespace);
     let (held_before, held_after) = grants::of_changes(world, &preview.namespace);
     preview.rights = Rights::of(&held_before, &held_after, before, &after);

@@ -1,5 +1,5 @@
 //! Rights that accounts hold by the roles and bindings that a preview writes or removes, whoever asked for them:
-//! a CSV, its webhooks, or an OperatorCondition.
+//! a CSV, its webhooks, or an OperatorCondition; and by the roles that Kubernetes fills with these.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(super) fn of_changes(world: &mut World<'_>, home: &str) -> (Vec<Right>, Vec<
 /// The bindings that change, and those of roles that change.
 fn bindings(world: &World<'_>) -> BTreeMap<Key, Pair> {
     let mut found: BTreeMap<Key, Pair> = BTreeMap::new();
-    let mut roles: BTreeSet<Key> = BTreeSet::new();
+    let mut roles: BTreeSet<Key> = world.following().cloned().collect();
     for (key, before, after) in world.changes() {
         if is_binding(key) {
             found.insert(key.clone(), (before.cloned(), after.cloned()));

@@ -127,6 +127,12 @@ impl Known {
         }
     }
 
+    /// Whether all objects of its kind are known that are where this one is.
+    #[must_use]
+    pub fn is_complete(&self, key: &Key) -> bool {
+        self.is_everything || self.is_listed(key)
+    }
+
     /// Whether every object that is beside this one was read.
     fn is_listed(&self, key: &Key) -> bool {
         let Key { group, kind, namespace, .. } = key;

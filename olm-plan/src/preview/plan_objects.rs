@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use olm_effect::Target;
 use olm_lifecycle::install_plan::execution::Served;
+use olm_lifecycle::install_plan::steps::object_kind;
 use olm_types::api::{InstallPlan, Step};
 use olm_types::gvk::Gvk;
 
@@ -12,7 +13,7 @@ use super::forward::own_csvs;
 use super::world::World;
 use crate::observed::name;
 
-/// Kinds of steps that are read anyway, or that no CSV owns.
+/// Kinds of objects that are read anyway, or that no CSV owns.
 const READ: [(&str, &str); 10] = [
     ("", "Service"),
     ("", "ServiceAccount"),
@@ -45,9 +46,9 @@ pub(super) fn ask(world: &mut World<'_>, home: &str) {
 
 fn object(step: &Step) -> Option<(Gvk, &str)> {
     let resource = &step.resource;
-    let is_read = READ.contains(&(&resource.group, &resource.kind)) || resource.name.is_empty();
-    let kind = || Gvk::new(&*resource.group, &*resource.version, &*resource.kind);
-    (!is_read).then(|| (kind(), resource.name.as_str()))
+    let kind = object_kind(resource);
+    let is_read = READ.contains(&(&kind.group, &kind.kind)) || resource.name.is_empty();
+    (!is_read).then_some((kind, resource.name.as_str()))
 }
 
 #[cfg(test)]
@@ -79,20 +80,37 @@ mod tests {
         let all = [
             csv("a", json!({})),
             csv("copied", json!({"olm.copiedFrom": "other"})),
-            plan("a", &[["", "ConfigMap", "c"], ["", "Service", "s"], ["x.io", "Kettle", "k"]]),
+            plan(
+                "a",
+                &[
+                    ["x.io", "Kettle", "k"],
+                    ["", "ConfigMap", "c"],
+                    ["", "Service", "s"],
+                    ["", "BundleSecret", "of-the-bundle"],
+                    ["", "ConfigMap", "c"],
+                ],
+            ),
             plan("copied", &[["", "ConfigMap", "of-a-copy"]]),
             plan("gone", &[["", "ConfigMap", "of-another"]]),
         ];
         all.into_iter().for_each(|object| known.add(object));
-        let config = Gvk::new("", "v1", "ConfigMap");
-        let resource = Resource::new("", "v1", "ConfigMap", "configmaps");
-        known.kinds.insert(config, Served::Kind { resource: resource.clone(), namespaced: true });
+        let core = |kind: &str, plural: &str| Resource::new("", "v1", kind, plural);
+        let read = [core("ConfigMap", "configmaps"), core("Secret", "secrets")];
+        for resource in &read {
+            let (resource, kind) = (resource.clone(), Gvk::new("", "v1", &*resource.kind));
+            known.kinds.insert(kind, Served::Kind { resource, namespaced: true });
+        }
         let mut world = World::new(&known);
         ask(&mut world, "ns");
-        let [ReadRequest::Object(target), ReadRequest::Kind(kind)] = world.needs.as_slice() else {
-            panic!("{:?}", world.needs)
+        let needs = world.needs.as_slice();
+        let [ReadRequest::Object(config), ReadRequest::Object(secret), ReadRequest::Kind(kind)] =
+            needs
+        else {
+            panic!("{needs:?}")
         };
-        assert_eq!(*target, Target::namespaced(resource, "ns", "c"));
+        let [maps, secrets] = read;
+        assert_eq!(*config, Target::namespaced(maps, "ns", "c"));
+        assert_eq!(*secret, Target::namespaced(secrets, "ns", "of-the-bundle"));
         assert_eq!(kind.kind, "Kettle");
     }
 }

@@ -20,7 +20,7 @@ type About<'a> = [Option<&'a str>; 4];
 pub(super) fn uncovered(rule: &PolicyRule, grants: &[&PolicyRule]) -> Vec<PolicyRule> {
     let budget = ComparisonBudget::default();
     let is_covered = |rule: &PolicyRule| covers(grants, rule, &budget).unwrap_or_default();
-    if is_covered(rule) {
+    if grants.contains(&rule) || is_covered(rule) {
         return Vec::new();
     }
     if combinations(rule) > PARTS {

@@ -23,6 +23,8 @@ use olm_types::properties::annotation::{self, AnnotationError};
 pub use dependency::subscription_name;
 pub(crate) use dependency::subscription_step;
 pub use lookup::bundle_lookup;
+pub(crate) use objects::BUNDLE_SECRET;
+pub use objects::object_kind;
 pub(crate) use rbac::{binding_hash, rules_hash};
 pub(crate) use text::compact;
 

@@ -1,12 +1,26 @@
 //! The objects of a bundle besides its CSV.
 
+use olm_types::api::StepResource;
 use olm_types::document::{self, Budget, Meter};
+use olm_types::gvk::Gvk;
 use serde_json::Value;
 
 use super::{BundleError, StepSink};
 
 /// Step kind of a core Secret that is part of a bundle; plain `Secret` steps are pull secrets.
-const BUNDLE_SECRET: &str = "BundleSecret";
+pub(crate) const BUNDLE_SECRET: &str = "BundleSecret";
+
+/// The kind of the object that a step writes. Secrets of bundles have a step kind of their own, and core objects may
+/// come without a version.
+#[must_use]
+pub fn object_kind(resource: &StepResource) -> Gvk {
+    let StepResource { group, version, kind, .. } = resource;
+    match (group.as_str(), version.as_str(), kind.as_str()) {
+        (_, _, BUNDLE_SECRET) => Gvk::new("", "v1", "Secret"),
+        ("", "", kind) => Gvk::new("", "v1", kind),
+        (group, version, kind) => Gvk::new(group, version, kind),
+    }
+}
 
 /// Appends a step for every object that is not a CSV.
 pub(super) fn append(

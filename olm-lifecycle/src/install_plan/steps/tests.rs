@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use olm_types::api::{Step, StepStatus};
 use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry, Property};
+use olm_types::gvk::Gvk;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -200,6 +201,8 @@ fn other_objects_keep_their_order_and_kind() {
     assert_eq!(names(&steps[1..]), ["BundleSecret s", "RoleBinding test-rb", "ConfigMap cm-"]);
     let gvk = |step: &Step| (step.resource.group.clone(), step.resource.version.clone());
     assert_eq!(gvk(&steps[2]), ("rbac.authorization.k8s.io".to_owned(), "v1".to_owned()));
+    let binding = Gvk::new("rbac.authorization.k8s.io", "v1", "RoleBinding");
+    assert_eq!(object_kind(&steps[2].resource), binding);
     assert_eq!(gvk(&steps[3]), (String::new(), "v1".to_owned()));
 }
 
@@ -240,6 +243,8 @@ fn an_object_without_version_is_a_core_object() {
     assert_eq!(names(&steps[1..]), ["Service test-service", "BundleSecret test-service"]);
     let resource = &steps[1].resource;
     assert_eq!((resource.group.as_str(), resource.version.as_str()), ("", ""));
+    assert_eq!(object_kind(resource), Gvk::new("", "v1", "Service"));
+    assert_eq!(object_kind(&steps[2].resource), Gvk::new("", "v1", "Secret"));
 }
 
 #[test]

@@ -22,6 +22,8 @@ use super::PreviewRequest;
 use super::prepare::olm_key;
 use super::world::World;
 
+pub(super) use serving::remove_certificates;
+
 /// More rounds than any CSV takes until it has succeeded.
 const ROUNDS: usize = 40;
 
@@ -50,6 +52,7 @@ pub(super) struct Work<'a> {
 pub(super) fn converge(world: &mut World<'_>, work: &Work<'_>, problems: &mut Vec<String>) {
     for _ in 0..ROUNDS {
         let before = world.writes;
+        world.aggregate();
         related::namespaces(world, work);
         related::groups(world, work);
         for csv in &work.csvs {

@@ -56,7 +56,7 @@ pub(super) fn observe(world: &mut World<'_>, work: &Work<'_>, csv: &str) -> Opti
         api_services: present::<APIService>(world, None, api_service_names(&csv)),
         serving: serving::observe(world, &csv),
         operator_conditions: by_name(world.all(home)),
-        cluster_owned: cluster_owned(world, &csv),
+        cluster_owned: cluster_owned(world, work, &csv),
         server_version: server_version(world, &csv),
         trust: trust(work),
         siblings,
@@ -155,14 +155,18 @@ fn by_name<K: Resource>(objects: Vec<Arc<K>>) -> BTreeMap<String, Arc<K>> {
 }
 
 /// What only labels bind to a CSV that goes.
-fn cluster_owned(world: &mut World<'_>, csv: &ClusterServiceVersion) -> Vec<ClusterOwned> {
+fn cluster_owned(
+    world: &mut World<'_>,
+    work: &Work<'_>,
+    csv: &ClusterServiceVersion,
+) -> Vec<ClusterOwned> {
     if csv.metadata.deletion_timestamp.is_none() {
         return Vec::new();
     }
     let mut owned = in_cluster::<ClusterRoleBinding>(world, csv);
     owned.extend(in_cluster::<ClusterRole>(world, csv));
     owned.extend(in_cluster::<APIService>(world, csv));
-    owned.extend(serving::cluster_owned(world, csv));
+    owned.extend(serving::cluster_owned(world, work, csv));
     owned
 }
 

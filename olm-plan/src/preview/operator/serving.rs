@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
-use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_effect::Target;
@@ -17,11 +17,15 @@ use olm_lifecycle::csv::{ClusterOwned, is_copied};
 use olm_lifecycle::writes::resource_of;
 use olm_types::api::ClusterServiceVersion;
 use olm_types::owner::owner_by_label;
+use serde_json::Value;
 
+use super::Work;
 use super::observe::{in_cluster, ours, present};
 use crate::observed::{name, namespace};
+use crate::preview::known::Key;
 use crate::preview::prepare::olm_key;
-use crate::preview::world::World;
+use crate::preview::world::{World, owners};
+use crate::settings::Flavour;
 
 /// What exists for the servers of a CSV.
 pub(super) fn observe(world: &mut World<'_>, csv: &ClusterServiceVersion) -> ServingObjects {
@@ -46,6 +50,32 @@ pub(super) fn observe(world: &mut World<'_>, csv: &ClusterServiceVersion) -> Ser
         abandoned_api_services: abandoned(world, csv),
         issued: None,
     }
+}
+
+/// Removes the Secrets of servers that go with CSVs that are replaced. v0 does not make the next CSV their owner, so
+/// that one gets new certificates.
+pub(in crate::preview) fn remove_certificates(
+    world: &mut World<'_>,
+    home: &str,
+    replaced: &BTreeSet<String>,
+) {
+    for csv in replaced {
+        let Some(csv) = world.named::<ClusterServiceVersion>(Some(home), csv) else { continue };
+        for server in served_deployments(&csv) {
+            let secret = server.names.secret();
+            let target = Target::namespaced(resource_of::<Secret>(), home, &secret);
+            if world.live(&target).is_some_and(|secret| is_owned_by(&secret, &csv)) {
+                world.delete(&Key::of_target(&target));
+            }
+        }
+    }
+}
+
+/// Whether an object goes with a CSV.
+fn is_owned_by(object: &Value, csv: &ClusterServiceVersion) -> bool {
+    let mut owners = owners(object).iter().peekable();
+    let uid = csv.metadata.uid.as_deref();
+    owners.peek().is_some() && owners.all(|owner| owner["uid"].as_str() == uid)
 }
 
 fn accounts(
@@ -73,14 +103,17 @@ fn abandoned(world: &mut World<'_>, csv: &ClusterServiceVersion) -> BTreeSet<Str
     names.into_iter().filter(is_abandoned).collect()
 }
 
-/// What has to go with a CSV that is deleted and has no owner reference.
+/// What has to go with a CSV that is deleted and has no owner reference. v0 leaves the binding in `kube-system`.
 pub(super) fn cluster_owned(
     world: &mut World<'_>,
+    work: &Work<'_>,
     csv: &ClusterServiceVersion,
 ) -> Vec<ClusterOwned> {
     let mut all = in_cluster::<ValidatingWebhookConfiguration>(world, csv);
     all.extend(in_cluster::<MutatingWebhookConfiguration>(world, csv));
-    all.extend(readers(world, csv));
+    if work.asked.settings.flavour == Flavour::OlmRs {
+        all.extend(readers(world, csv));
+    }
     all
 }
 

@@ -1,6 +1,8 @@
 //! Previews of small clusters, from the question to what is written.
 
 mod existing;
+mod filled_roles;
+mod servers;
 
 use std::sync::Arc;
 

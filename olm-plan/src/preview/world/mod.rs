@@ -1,9 +1,10 @@
 //! A cluster in memory that an InstallPlan is executed on: it answers what the execution asks, keeps what it
 //! writes, and remembers what was there before.
 
+mod aggregation;
 mod server;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube_core::Resource as KubeResource;
@@ -26,6 +27,8 @@ pub struct World<'a> {
     written: BTreeMap<Key, Option<Value>>,
     /// What was there before it was written.
     before: BTreeMap<Key, Option<Value>>,
+    /// What Kubernetes alone has written, because of the rest.
+    following: BTreeSet<Key>,
     /// What was asked for and is not known. It counts as absent meanwhile.
     pub needs: Vec<ReadRequest>,
     /// Kinds that could not be asked for.
@@ -37,8 +40,15 @@ pub struct World<'a> {
 impl<'a> World<'a> {
     /// A cluster in which nothing was written yet.
     pub fn new(known: &'a Known) -> Self {
-        let (written, before) = (BTreeMap::new(), BTreeMap::new());
-        Self { known, written, before, needs: Vec::new(), unlisted: Vec::new(), writes: 0 }
+        Self {
+            known,
+            written: BTreeMap::new(),
+            before: BTreeMap::new(),
+            following: BTreeSet::new(),
+            needs: Vec::new(),
+            unlisted: Vec::new(),
+            writes: 0,
+        }
     }
 
     /// An object as it is now, as far as it is known.
@@ -75,12 +85,18 @@ impl<'a> World<'a> {
             .collect()
     }
 
-    /// Every object that was touched: before and after.
+    /// Every object that was touched, but by Kubernetes alone: before and after.
     pub fn changes(&self) -> impl Iterator<Item = (&Key, Option<&Value>, Option<&Value>)> {
-        self.written.iter().map(|(key, now)| {
+        let written = self.written.iter().filter(|(key, _)| !self.following.contains(*key));
+        written.map(|(key, now)| {
             let before = self.before.get(key).and_then(Option::as_ref);
             (key, before, now.as_ref())
         })
+    }
+
+    /// Objects that Kubernetes alone has changed.
+    pub fn following(&self) -> impl Iterator<Item = &Key> {
+        self.following.iter()
     }
 
     /// An object as it was before anything was written, as far as it is known.
@@ -136,6 +152,7 @@ impl<'a> World<'a> {
         self.writes += 1;
         let before = self.get(&key).cloned();
         self.before.entry(key.clone()).or_insert(before);
+        self.following.remove(&key);
         self.written.insert(key, object);
     }
 

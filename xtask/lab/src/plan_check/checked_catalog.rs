@@ -21,7 +21,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::compare::{differences, is_to_be_collected};
-use super::observed_writes::{ObservedWrites, is_passing};
+use super::content::Contents;
+use super::observed_writes::{ObservedWrites, is_of_collection, is_passing};
 use super::program::Program;
 use super::{CATALOG, content, images, ours, program, rights};
 
@@ -203,12 +204,12 @@ impl CheckedCatalog {
             return Ok(line(Verdict::Refused(why)));
         }
         let before = images::there(&self.fixture.client, home).await?;
-        let contents = content::there(&self.fixture.client, home).await?;
+        let contents = content::there(&self.fixture.client).await?;
         if let Err(error) = self.program.act(home, words).await {
             return Ok(line(Verdict::Other(vec![format!("{error:#}")])));
         }
-        let mut found = self.until_as_shown(&mut audit, home, &plan).await?;
-        let now = content::there(&self.fixture.client, home).await?;
+        let mut found = self.until_as_shown(&mut audit, home, &plan, &contents).await?;
+        let now = content::there(&self.fixture.client).await?;
         found.retain(|line| !content::is_same(line, &contents, &now));
         let after = images::there(&self.fixture.client, home).await?;
         found.extend(images::differences(&plan, &before, &after));
@@ -226,16 +227,32 @@ impl CheckedCatalog {
         audit: &mut AuditLog,
         home: &str,
         plan: &Value,
+        before: &Contents,
     ) -> Result<Vec<String>> {
         let deadline = Instant::now() + TIMEOUT;
         let mut writes = Vec::new();
         loop {
             writes.extend(self.until_idle(audit).await?);
-            let found = differences(plan, &ObservedWrites::of(&writes, home));
+            let found = differences(plan, &self.observed(&writes, home, before).await?);
             if Instant::now() > deadline || !found.iter().any(|line| is_to_be_collected(line)) {
                 return Ok(found);
             }
         }
+    }
+
+    /// What was done; of whole collections the cluster says what has gone with them.
+    async fn observed(
+        &self,
+        writes: &[Write],
+        home: &str,
+        before: &Contents,
+    ) -> Result<ObservedWrites> {
+        let mut seen = ObservedWrites::of(writes, home);
+        if writes.iter().any(is_of_collection) {
+            let now = content::there(&self.fixture.client).await?;
+            seen.delete_collections(writes, &content::gone(before, &now));
+        }
+        Ok(seen)
     }
 
     /// Waits until nothing is written; what was written meanwhile.

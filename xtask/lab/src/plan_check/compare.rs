@@ -33,9 +33,10 @@ pub(super) fn differences(plan: &Value, seen: &ObservedWrites) -> Vec<String> {
     lines
 }
 
-/// Whether a line is about an object that was to go and is there.
+/// Whether a line is about an object that was to go, for good or until it is made anew, and is there.
 pub(super) fn is_to_be_collected(line: &str) -> bool {
-    line.starts_with("deleted: ") && line.ends_with(" was shown, and not done")
+    let goes = ["deleted: ", "replaced: "].iter().any(|what| line.starts_with(what));
+    goes && line.ends_with(" was shown, and not done")
 }
 
 /// `RESOURCE NAMESPACE/NAME` of a change.
@@ -120,10 +121,10 @@ mod tests {
             ]
         );
         let none = ObservedWrites::default();
-        let gone =
-            json!({"changes": [change("Delete", "Service", "a"), change("Create", "Role", "r")]});
+        let gone = json!({"changes": [change("Delete", "Service", "a"),
+            change("Replace", "Secret", "s"), change("Create", "Role", "r")]});
         let lines = differences(&gone, &none);
-        assert_eq!(lines.iter().filter(|line| is_to_be_collected(line)).count(), 1, "{lines:?}");
+        assert_eq!(lines.iter().filter(|line| is_to_be_collected(line)).count(), 2, "{lines:?}");
     }
 
     #[test]

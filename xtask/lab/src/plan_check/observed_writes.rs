@@ -25,6 +25,9 @@ const OF_KUBERNETES: [&str; 13] = [
 const KUBERNETES: [&str; 4] =
     ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"];
 
+/// The verb of a request that deletes all objects of a resource that a selector fits. The audit log does not name them.
+const WHOLE_COLLECTION: &str = "deletecollection";
+
 /// Objects that every new namespace has.
 const OF_NAMESPACES: [&str; 2] = ["configmaps kube-root-ca.crt", "serviceaccounts default"];
 
@@ -48,7 +51,7 @@ impl ObservedWrites {
             let resource = write.resource();
             let is_status = resource.contains('/');
             let follows = KUBERNETES.contains(&write.program.as_str()) && write.verb != "delete";
-            if is_status || follows || is_passing(&write.object) {
+            if is_status || follows || is_passing(&write.object) || is_of_collection(write) {
                 continue;
             }
             let is_copy = resource == "clusterserviceversions" && write.namespace != home;
@@ -76,6 +79,15 @@ impl ObservedWrites {
         seen
     }
 
+    /// What has gone with whole collections, of the objects that are `gone`.
+    pub(super) fn delete_collections(&mut self, writes: &[Write], gone: &BTreeSet<String>) {
+        for write in writes.iter().filter(|write| is_of_collection(write)) {
+            let of_it = gone.iter().filter(|object| object.starts_with(&write.object));
+            self.deleted.extend(of_it.cloned());
+        }
+        self.changed.retain(|object| !self.deleted.contains(object));
+    }
+
     /// What was created meanwhile has not been there.
     fn delete(&mut self, object: &str) {
         if !self.created.remove(object) {
@@ -83,6 +95,11 @@ impl ObservedWrites {
             self.deleted.insert(object.to_owned());
         }
     }
+}
+
+/// Whether a write deletes what its selector fits; Kubernetes does so in a namespace that goes.
+pub(super) fn is_of_collection(write: &Write) -> bool {
+    write.verb == WHOLE_COLLECTION && !KUBERNETES.contains(&write.program.as_str())
 }
 
 /// The object; the audit log says of a Namespace that it is in itself.
@@ -150,5 +167,28 @@ mod tests {
         assert_eq!(seen.deleted, set(&["services ns/b"]));
         assert_eq!(seen.replaced, set(&["deployments ns/d"]));
         assert_eq!(seen.copies, [1, 0]);
+    }
+
+    /// As v0 does with what only labels bind to a CSV.
+    #[test]
+    fn what_goes_with_a_collection_is_deleted() {
+        let writes = [
+            write("patch", "clusterroles a", ""),
+            write("deletecollection", "clusterroles ", ""),
+            Write {
+                program: "kube-controller-manager".to_owned(),
+                ..write("deletecollection", "roles ns/", "ns")
+            },
+        ];
+        let set = |names: &[&str]| -> BTreeSet<String> {
+            names.iter().map(ToString::to_string).collect()
+        };
+        let mut seen = ObservedWrites::of(&writes, "ns");
+        assert_eq!((&seen.changed, &seen.deleted), (&set(&["clusterroles a"]), &set(&[])));
+        let gone =
+            set(&["clusterroles a", "clusterroles b", "clusterrolebindings a", "roles ns/r"]);
+        seen.delete_collections(&writes, &gone);
+        assert_eq!(seen.deleted, set(&["clusterroles a", "clusterroles b"]));
+        assert_eq!(seen.changed, set(&[]));
     }
 }

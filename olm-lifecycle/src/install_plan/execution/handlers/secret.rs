@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, object_target, owning_csvs, patch};
 use super::{Form, Scope, StepError, StepHandler, StepMessages};
+use crate::install_plan::steps::BUNDLE_SECRET;
 
 /// Handler of `Secret` steps: the object is a copy of the operator's Secret of the same name.
 pub(super) struct PullSecrets;
@@ -97,7 +98,7 @@ fn is_pull_secret(secret: &Value) -> bool {
 
 impl StepHandler for BundleSecrets {
     fn handles(&self, resource: &StepResource) -> bool {
-        resource.kind == "BundleSecret"
+        resource.kind == BUNDLE_SECRET
     }
 
     fn messages(&self) -> StepMessages {
