@@ -1,6 +1,8 @@
 //! Tools that keep Subscriptions in Git: what they apply stays as they applied it, and what OLM makes of it
 //! does not look like theirs.
 
+#[cfg(test)]
+mod page;
 mod policy;
 mod tools;
 
