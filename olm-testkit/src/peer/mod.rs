@@ -1,5 +1,6 @@
-//! Programs of others that ours are compared with: of OLM v0, and kstatus.
+//! Programs of others that ours are compared with: of OLM v0, kstatus, and what Argo CD makes of Subscriptions.
 
+pub mod argo_cd;
 mod olm_v0;
 mod serving;
 

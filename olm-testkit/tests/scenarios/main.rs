@@ -167,7 +167,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "gitops::helm_chart", gitops::helm_chart),
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "idle::as_v0", idle::as_v0),
-        trial(environment, "idle::waits", idle::waits),
+        local_trial(environment, "idle::waits", idle::waits),
         trial(environment, "writes::each_object_once", writes::each_object_once),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),
         trial(environment, "writes::for_all_namespaces", writes::for_all_namespaces),

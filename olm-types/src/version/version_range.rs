@@ -153,7 +153,9 @@ impl Written {
                 .map(Self::Full)
                 .map_err(|source| VersionRangeError::Version { text: text.to_owned(), source });
         }
-        let number = |part: &&str| part.parse::<u64>().ok().filter(|_| !part.starts_with('+'));
+        // As in a version with all its numbers.
+        let is_plain = |part: &str| part == "0" || !part.starts_with(['+', '0']);
+        let number = |part: &&str| part.parse::<u64>().ok().filter(|_| is_plain(part));
         let numbers: Option<Vec<u64>> = parts.iter().take(known).map(number).collect();
         let is_whole = parts.len() <= 3 && parts.iter().skip(known).all(|part| is_wildcard(part));
         match numbers {
@@ -281,6 +283,9 @@ mod tests {
     #[case::not_a_block("!=1.2", "\"!=\" needs a version with three numbers")]
     #[case::above_all(">*", "\">\" needs a version with three numbers")]
     #[case::too_large("99999999999999999999", "is no version")]
+    #[case::leading_zero("01", "\"01\" is no version")]
+    #[case::leading_zero_of_a_minor_version("~1.02", "\"1.02\" is no version")]
+    #[case::leading_zero_of_a_patch("1.2.03", "must not contain leading zeroes")]
     fn mistakes(#[case] range: &str, #[case] expected: &str) {
         let error = VersionRange::parse(range).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

@@ -162,6 +162,10 @@ fn an_approval_is_no_longer_than_a_plan_can_record() {
     let long = subscription(json!({APPROVE: names}), None);
     let error = approved(&long).unwrap().unwrap_err();
     assert!(error.contains("has 23999 bytes, and may have 16384"), "{error}");
+    for (length, is_name) in [(253, true), (254, false)] {
+        let one = subscription(json!({APPROVE: "a".repeat(length)}), None);
+        assert_eq!(approved(&one).unwrap().is_ok(), is_name, "{length}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Subscriptions for which nothing happens on purpose: they wait for approval, are held by what they declare, or are
-//! refused. Nothing is written about them again and again, under v0's resolution and with v0's definitions either.
+//! refused. Nothing is written about them again and again, under v0's resolution and with v0's definitions either, and
+//! metrics say what waits for what.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::operators::Operator;
 use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::annotations::{PAUSE, PIN, VERSION_RANGE};
-use olm_types::api::{Approval, CatalogSource, Subscription};
+use olm_types::api::{Approval, CatalogSource, InstallPlan, Subscription};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -31,13 +33,58 @@ const UNKNOWN: &str = "observedGeneration";
 const DEFINITIONS: [&str; 2] =
     ["subscriptions.operators.coreos.com", "catalogsources.operators.coreos.com"];
 
+/// Families of metrics that say what waits for what.
+const MEASURED: [&str; 2] =
+    ["olm_upgrade_available{", "olm_approval_waiting_since_timestamp_seconds{"];
+
 /// All of them in one namespace. At its end the scenario is looked at once more.
-pub async fn waits(ctx: Arc<TestContext>) -> Result<()> {
+pub async fn waits(started: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     kitchen(&ctx).await?;
     held(&ctx).await?;
     waiting(&ctx).await?;
     refused(&ctx).await?;
-    ctx.until_idle().await
+    ctx.until_idle().await?;
+    let measured = || is_measured(&started, &ctx);
+    wait::until_ok("is measured as it is", measured).await
+}
+
+/// A scrape names each upgrade that is held back, and each plan that waits for approval; of the namespace it names
+/// nothing else.
+async fn is_measured(started: &Local, ctx: &TestContext) -> Result<()> {
+    let expected = series(ctx).await?;
+    ensure!(expected.len() == 5, "two are held and three wait, not {expected:?}");
+    let scrape = started.admin(Operator::Catalog)?.metrics().await?;
+    let is_here = format!("namespace=\"{}\"", ctx.namespace);
+    let is_about = |line: &&str| {
+        MEASURED.iter().any(|family| line.starts_with(family)) && line.contains(&is_here)
+    };
+    let found: BTreeSet<String> = scrape.lines().filter(is_about).map(str::to_owned).collect();
+    ensure!(found == expected, "a scrape shows {found:?}, not {expected:?}");
+    Ok(())
+}
+
+/// What holds each upgrade, and since when each plan waits.
+async fn series(ctx: &TestContext) -> Result<BTreeSet<String>> {
+    let namespace = &ctx.namespace;
+    let upgrade = |(name, held_by): (&str, &str)| {
+        format!(
+            "olm_upgrade_available{{from=\"{name}.v1.0.0\",held_by=\"{held_by}\",name=\"{name}\",\
+             namespace=\"{namespace}\",to=\"{name}.v1.1.0\"}} 1"
+        )
+    };
+    let approval = |plan: &InstallPlan| {
+        let csv = plan.spec.cluster_service_version_names.concat();
+        let since = plan.creation_timestamp().map(|time| time.0.as_second()).unwrap_or_default();
+        format!(
+            "olm_approval_waiting_since_timestamp_seconds{{csv=\"{csv}\",name=\"{}\",\
+             namespace=\"{namespace}\"}} {since}",
+            plan.name_any()
+        )
+    };
+    let held = [("pinned", "Pinned"), ("ranged", "VersionRange")].map(upgrade);
+    let plans: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
+    let waiting = plans.iter().filter(|plan| plan.waits_for_approval()).map(approval);
+    Ok(held.into_iter().chain(waiting).collect())
 }
 
 /// With `--resolution=v0`, and definitions that drop what v0 does not know.

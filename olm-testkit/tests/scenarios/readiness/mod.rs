@@ -1,9 +1,9 @@
 //! Every state of Subscriptions and CatalogSources that the scenarios of a run passed through is what
-//! docs/readiness.md says: to kstatus, which is asked itself, and to Argo CD, whose rule is in `argo`.
+//! docs/readiness.md says: to kstatus, which is asked itself, and to Argo CD, whose rule is in
+//! `olm_testkit::peer::argo_cd`.
 //!
 //! The states are those that the operators wrote, from the audit logs of all clusters of a run.
 
-mod argo;
 mod page;
 mod states;
 
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, ensure};
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
-use olm_testkit::peer::KStatus;
+use olm_testkit::peer::{KStatus, argo_cd};
 use olm_testkit::progress::Progress;
 
 use page::Row;
@@ -83,8 +83,9 @@ fn judge<'a>(state: &State, found: &str, rows: &'a [Row]) -> Result<Option<&'a R
         return Err(format!("no row has reason {reason} and {found}"));
     };
     if state.kind() == "Subscription" {
-        let shown = argo::health(state);
-        if !row.allows(shown, argo::is_unhealthy_by_catalog(state)) {
+        let value = state.value();
+        let shown = argo_cd::health(&value);
+        if !row.allows(shown, argo_cd::is_unhealthy_by_catalog(&value)) {
             return Err(format!("{reason} is {shown} to Argo CD, and the page says {}", row.argo));
         }
     }

@@ -20,7 +20,7 @@ use crate::e2e::context::TestContext;
 use crate::{builders, cluster, deploy, wait};
 
 /// Ranges that olm-rs takes and refuses; the policy has to agree.
-const RANGES: [&str; 30] = [
+const RANGES: [&str; 35] = [
     ">=1.2.0 <2.0.0",
     ">=1.2, <2",
     "~1.2 || ^2.1.0",
@@ -51,15 +51,23 @@ const RANGES: [&str; 30] = [
     "1.2.3-",
     "01.2.3",
     "^^1",
+    "01",
+    "1.02",
+    "1.2.3-rc.01",
+    "1.2.3-rc.10+b.01",
+    ">=1.0.0-0 <2.0.0-x-1",
 ];
 
 /// Annotations with other values than those that olm-rs reads, and part of the refusal.
-const MISTAKES: [(&str, &str, &str); 6] = [
+const MISTAKES: [(&str, &str, &str); 9] = [
     ("olm-rs.dev/aprove", OLD, "is unknown"),
     (APPROVE, "Kettle", "has to be names of CSVs"),
     (APPROVE, "", "has to be names of CSVs"),
+    (APPROVE, "a.v1,", "has to be names of CSVs"),
     (FIRST_INSTALL, "automatic", "has to be Automatic"),
     (PAUSE, "yes", "have to be true or false"),
+    (PAUSE, "", "have to be true or false"),
+    (PIN, "True", "have to be true or false"),
     (PIN, "true", "needs the name of a CSV"),
 ];
 
@@ -82,7 +90,7 @@ async fn play(ctx: &TestContext) -> Result<()> {
         let refusal = refusal(ctx, json!({key: value})).await?;
         ensure!(refusal.contains(expected), "{key}: {value:?}: {refusal:?}");
     }
-    long_lists_are_refused(ctx).await?;
+    long_values_are_refused(ctx).await?;
     for range in RANGES {
         let refusal = refusal(ctx, json!({VERSION_RANGE: range})).await?;
         ensure!(
@@ -98,10 +106,21 @@ async fn play(ctx: &TestContext) -> Result<()> {
     asks_for_the_right(ctx).await
 }
 
-async fn long_lists_are_refused(ctx: &TestContext) -> Result<()> {
-    let names = [OLD; 2_000].join(",");
-    let refusal = refusal(ctx, json!({ APPROVE: names })).await?;
-    ensure!(refusal.contains("at most 16384 bytes"), "{refusal:?}");
+/// As olm-rs refuses them: a list, a name and a range.
+async fn long_values_are_refused(ctx: &TestContext) -> Result<()> {
+    let long_range = ">=1.0.0 ".repeat(200);
+    let long_values = [
+        (APPROVE, [OLD; 2_000].join(","), "253 bytes each and 16384 together"),
+        (APPROVE, format!("{OLD}, {}", "a".repeat(254)), "253 bytes each and 16384 together"),
+        (VERSION_RANGE, long_range, "has to be a range of versions"),
+    ];
+    for (key, value, expected) in long_values {
+        let refusal = refusal(ctx, json!({key: value})).await?;
+        ensure!(refusal.contains(expected), "{key}: {refusal:?}");
+    }
+    let longest = format!("{OLD}, {}", "a".repeat(253));
+    let refusal = refusal(ctx, json!({ APPROVE: longest })).await?;
+    ensure!(refusal.is_empty(), "{refusal}");
     Ok(())
 }
 

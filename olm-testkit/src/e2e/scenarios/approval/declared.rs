@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
 use kube::ResourceExt;
-use kube::api::ListParams;
+use kube::api::{Api, ListParams};
 use olm_types::annotations::{APPROVE, APPROVED_BY, FIRST_INSTALL, PAUSE};
 use olm_types::api::{Approval, InstallPlan, Subscription, SubscriptionState};
 use serde_json::{Value, json};
@@ -45,7 +46,7 @@ pub(super) async fn in_annotations(ctx: Arc<TestContext>) -> Result<()> {
 }
 
 /// While a Subscription is paused no plan is made for a new version, though its sibling gets one, and one that was
-/// made before and is approved is not begun; afterwards both go on.
+/// made before and is approved is not begun; what runs is looked after. Afterwards both go on.
 pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
     let versions = versions(&ctx);
     publish(&ctx, &versions[..1]).await?;
@@ -58,6 +59,7 @@ pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
 
     pause(&ctx, json!("true")).await?;
     ctx.condition("kettle", "UpgradeHeld", "True", "Paused").await?;
+    is_looked_after(&ctx).await?;
     let [kettles] = super::stable(&versions);
     ctx.publish("kitchen", &[kettles, stove(&ctx)]).await?;
     let sibling = builders::subscription(&ctx.namespace, "stove", "stable", "kitchen");
@@ -81,6 +83,16 @@ pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
     pause(&ctx, json!("false")).await?;
     ctx.succeeded(NEW).await?;
     ctx.at_latest("kettle", NEW).await.map(drop)
+}
+
+/// A Deployment that someone deletes is made anew.
+async fn is_looked_after(ctx: &TestContext) -> Result<()> {
+    let (deployments, name): (Api<Deployment>, _) = (ctx.api(), "kettle-manager");
+    let before = deployments.get(name).await.context("there is no Deployment")?;
+    ctx.delete::<Deployment>(name).await?;
+    let is_new = |one: &Deployment| one.uid() != before.uid();
+    wait::until(&deployments, name, "be made anew", is_new).await?;
+    ctx.succeeded(OLD).await.map(drop)
 }
 
 /// A pause that comes while a plan waits: the upgrade is held and not pending, with the plan that is there, and the

@@ -4,6 +4,7 @@ mod admission;
 mod apart;
 mod creations;
 mod declared;
+mod malformed;
 mod pairs;
 mod taken_back;
 mod to_come;
@@ -34,7 +35,14 @@ use crate::wait;
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
-    let groups = [approvals(), apart::all(), versions::all(), taken_back::all(), pairs::all()];
+    let groups = [
+        approvals(),
+        apart::all(),
+        versions::all(),
+        malformed::all(),
+        taken_back::all(),
+        pairs::all(),
+    ];
     groups.into_iter().flatten().collect()
 }
 

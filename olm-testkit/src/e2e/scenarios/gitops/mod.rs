@@ -1,6 +1,8 @@
 //! Tools that keep Subscriptions in Git: what they apply stays as they applied it, and what OLM makes of it
 //! does not look like theirs.
 
+#[cfg(test)]
+mod page;
 mod policy;
 mod tools;
 
@@ -9,13 +11,14 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
-use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use kube::ResourceExt;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, ObjectMeta};
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, OperatorCondition, OperatorGroup,
     Subscription,
 };
+use olm_types::labels;
 use olm_types::tracking::is_tracking;
 use serde_json::json;
 
@@ -167,6 +170,22 @@ async fn nothing_is_inherited(ctx: &TestContext) -> Result<()> {
         tracked.extend(own.map(|object| format!("{} {}", kind.kind, object.name_any())));
     }
     ensure!(tracked == IN_GIT, "the tools know {tracked:?}");
+    nothing_outside_is_inherited(ctx).await
+}
+
+/// So it is with what belongs to the CSV and lies in no namespace.
+async fn nothing_outside_is_inherited(ctx: &TestContext) -> Result<()> {
+    let roles = ApiResource::erase::<ClusterRole>(&());
+    let kinds = [roles, ApiResource::erase::<ClusterRoleBinding>(&())];
+    let own = format!("{}={}", labels::OWNER_NAMESPACE, ctx.namespace);
+    let mut made = Vec::new();
+    for kind in kinds {
+        let api: Api<DynamicObject> = Api::all_with(ctx.client.clone(), &kind);
+        made.extend(api.list(&ListParams::default().labels(&own)).await?.items);
+    }
+    ensure!(!made.is_empty(), "OLM has made no ClusterRoles");
+    let tracked = made.iter().find(|object| carries(&object.metadata));
+    ensure!(tracked.is_none(), "the tools know {tracked:?}");
     Ok(())
 }
 

@@ -29,6 +29,9 @@ use serde_json::{Value, json};
 /// The namespace of every scenario; it is there before a run.
 pub(super) const NAMESPACE: &str = "crash";
 
+/// A port at which nothing listens.
+const CLOSED: &str = "127.0.0.1:1";
+
 /// What a scenario acts on.
 pub(super) struct TestContext {
     pub client: Client,
@@ -135,6 +138,11 @@ impl TestContext {
     /// A CatalogSource with this content.
     pub(super) async fn catalog(&self, name: &str, content: &str) -> Result<()> {
         self.create(&builders::catalog_source(NAMESPACE, name, self.address(content)?)).await
+    }
+
+    /// A CatalogSource whose server does not answer, until it is moved to a content.
+    pub(super) async fn dead_catalog(&self, name: &str) -> Result<()> {
+        self.create(&builders::catalog_source(NAMESPACE, name, CLOSED)).await
     }
 
     /// The CatalogSource has another content from now on.

@@ -7,11 +7,12 @@ use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::api::Api;
 use olm_testkit::{refusal, wait};
 use olm_types::api::{
-    ClusterServiceVersion, CsvPhase, InstallPlan, Subscription, SubscriptionState,
+    ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase, Subscription, SubscriptionState,
 };
 use olm_types::conditions::subscription::{INSTALL_PLAN_PENDING, RESOLUTION_FAILED, UPGRADE_HELD};
 use olm_types::hash::unpack_name;
 use olm_types::labels::OWNER;
+use olm_types::reasons::subscription::ERROR_PREVENTED_RESOLUTION;
 
 use super::TestContext;
 
@@ -110,6 +111,32 @@ impl TestContext {
             failed.any(|one| one.status == "True")
         };
         wait::until(&self.api(), subscription, "be refused", is_refused).await.map(drop)
+    }
+
+    /// Waits until a Subscription says that something prevents its resolution, such as its catalog.
+    pub(in crate::crash) async fn prevented(&self, subscription: &str) -> Result<()> {
+        let is_prevented = |subscription: &Subscription| {
+            let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
+            let mut failed = conditions.filter(|one| one.type_ == RESOLUTION_FAILED);
+            failed.any(|one| one.reason.as_deref() == Some(ERROR_PREVENTED_RESOLUTION))
+        };
+        let what = "say that its resolution is prevented";
+        wait::until(&self.api(), subscription, what, is_prevented).await.map(drop)
+    }
+
+    /// Waits until a Subscription waits for the approval of a plan that brings this version.
+    pub(in crate::crash) async fn waits_for(&self, subscription: &str, csv: &str) -> Result<()> {
+        let reason = InstallPlanPhase::RequiresApproval.as_str();
+        let waits = |subscription: &Subscription| {
+            subscription.status.as_ref().is_some_and(|status| {
+                let mut all = status.conditions.iter();
+                let pending = all.find(|one| one.type_ == INSTALL_PLAN_PENDING);
+                status.current_csv.as_deref() == Some(csv)
+                    && pending.and_then(|one| one.reason.as_deref()) == Some(reason)
+            })
+        };
+        let what = format!("wait for the approval of {csv}");
+        wait::until(&self.api(), subscription, &what, waits).await.map(drop)
     }
 
     /// Waits until a ClusterServiceVersion does not exist.

@@ -2,8 +2,10 @@
 
 mod bounds;
 mod copies;
+mod dead_catalog;
 mod declared;
 mod failed_step_repaired;
+mod failed_versions;
 mod install_with_dependency;
 mod manual_approval;
 mod operators;
@@ -15,6 +17,7 @@ mod taken_back;
 mod uninstall;
 mod unpack;
 mod upgrade_with_crd_change;
+mod version_pairs;
 
 use super::scenario::Scenario;
 
@@ -28,6 +31,9 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(bounds::Bounds),
         Box::new(pins::Pins),
         Box::new(pairs::Pairs),
+        Box::new(version_pairs::VersionPairs),
+        Box::new(failed_versions::FailedVersions),
+        Box::new(dead_catalog::DeadCatalog),
         Box::new(taken_back::TakenBack),
         Box::new(uninstall::Uninstall),
         Box::new(servers::WebhookInstall),
@@ -37,4 +43,21 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(unpack::Unpack),
         Box::new(copies::Copies),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    /// docs/upgrade-policy.md says in which scenario which annotations meet.
+    #[test]
+    fn the_page_names_all_about_declarations() {
+        let page = include_str!("../../../../../docs/upgrade-policy.md");
+        let words = page.split(|c: char| c != '-' && !c.is_ascii_lowercase());
+        let named: BTreeSet<&str> = words.filter(|word| word.starts_with("declared-")).collect();
+        let all = super::all();
+        let names = all.iter().map(|scenario| scenario.name());
+        let expected: BTreeSet<&str> = names.filter(|name| name.starts_with("declared-")).collect();
+        assert_eq!(named, expected);
+    }
 }

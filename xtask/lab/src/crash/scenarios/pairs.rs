@@ -11,8 +11,6 @@ use super::declared::following;
 use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
 
-/// A catalog that does not answer is not among them: it is tried again and again, and its status is written each time,
-/// so that a run would have no last write.
 pub(super) struct Pairs;
 
 #[async_trait]
