@@ -42,22 +42,24 @@ pub async fn by_a_job(ctx: Arc<TestContext>) -> Result<()> {
 }
 
 /// What the kubelet says about an image outlives the Pod: it is in the condition when the Job has
-/// run out of time.
+/// run out of time. A Pod of another namespace with the labels of that one says nothing.
 pub async fn causes_are_reported(ctx: Arc<TestContext>) -> Result<()> {
+    let elsewhere = kubelet(&ctx.beside("unpack::causes_elsewhere").await?).await?;
     let kubelet = kubelet(&ctx).await?;
     annotate(&ctx, json!({"operatorframework.io/bundle-unpack-timeout": "4s"})).await?;
     subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
     let job = job(&ctx, IMAGE).await?;
     let seconds = job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds);
     ensure!(seconds == Some(4), "the Job has {seconds:?} seconds");
-    let cause = "manifest for kettle:v1 not found";
+    let (cause, forged) = ("manifest for kettle:v1 not found", "something else is wrong");
+    elsewhere.cannot_pull(&job, forged).await?;
     kubelet.cannot_pull(&job, cause).await?;
+    let says = |text: &str| text.contains(cause) && !text.contains(forged);
     let v0 = "Bundle image pull failed. Common causes: Missing ICSP";
-    reported(&ctx, "BundleUnpacking", |text| text.starts_with(v0) && text.contains(cause)).await?;
+    reported(&ctx, "BundleUnpacking", |text| text.starts_with(v0) && says(text)).await?;
     let v0 = "Bundle unpacking failed - DeadlineExceeded: Job was active longer than specified \
               deadline. Auto-retry in ~5 min after job cleanup (TTL). ";
-    reported(&ctx, "BundleUnpackFailed", |text| text.starts_with(v0) && text.contains(cause))
-        .await?;
+    reported(&ctx, "BundleUnpackFailed", |text| text.starts_with(v0) && says(text)).await?;
     ensure!(ctx.api::<InstallPlan>().list(&ListParams::default()).await?.items.is_empty());
     kubelet.end().await
 }

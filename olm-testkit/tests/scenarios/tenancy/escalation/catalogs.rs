@@ -2,14 +2,17 @@
 
 use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
-use kube::api::{Api, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use olm_testkit::builders::{self, Bundle, Package, csv};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::wait;
-use olm_types::api::{CatalogSource, OperatorGroup};
+use olm_types::annotations::ATTESTATION;
+use olm_types::api::{CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup};
 use serde_json::json;
 
 use super::super::review::Request;
+use super::csvs::{SNOOP, snoop};
+use super::forged::no_webhook;
 use super::plans::{refused, reported};
 use super::tenant::{Tenant, secrets};
 
@@ -46,7 +49,8 @@ pub async fn local_catalog(tenant: Tenant) -> Result<()> {
     theft.expect(&tenant.ctx.client, false).await
 }
 
-/// What an administrator offers to all namespaces keeps working: rights, roles for users.
+/// What an administrator offers to all namespaces keeps working: rights, roles for users. The mark that shows where
+/// it came from counts on no other CSV.
 pub async fn global_catalog(tenant: Tenant) -> Result<()> {
     let kind = tenant.ctx.kind("Gadget");
     let name = format!("{}-offer.v1.0.0", tenant.home());
@@ -82,5 +86,25 @@ pub async fn global_catalog(tenant: Tenant) -> Result<()> {
         resource: (group, plural),
         namespace: tenant.home(),
     };
-    use_it.expect(&tenant.ctx.client, true).await
+    use_it.expect(&tenant.ctx.client, true).await?;
+    if tenant.is_strict() { copied_mark(&tenant, &succeeded).await } else { Ok(()) }
+}
+
+/// A CSV of the tenant's own with a webhook has the mark of an offered one, and one that is made up.
+async fn copied_mark(tenant: &Tenant, offered: &ClusterServiceVersion) -> Result<()> {
+    let mark = offered.annotations().get(ATTESTATION.name).context("no mark to copy")?;
+    let mut own = snoop(tenant)?;
+    own.annotations_mut().insert(ATTESTATION.name.to_owned(), mark.clone());
+    tenant.create(&own).await?;
+    let refused = "NotAllowedByTenantPolicy";
+    tenant.ctx.csv_phase(SNOOP, CsvPhase::Pending, refused).await?;
+    no_webhook(tenant, "Pending").await?;
+    let made_up = json!({"metadata": {"annotations": {ATTESTATION.name: "00".repeat(32)}}});
+    tenant.put::<ClusterServiceVersion>(SNOOP, made_up).await?;
+    tenant.ctx.until_idle().await?;
+    tenant.ctx.csv_phase(SNOOP, CsvPhase::Pending, refused).await?;
+    no_webhook(tenant, "Pending").await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(tenant.client.clone(), tenant.home());
+    csvs.delete(SNOOP, &DeleteParams::default()).await.context("the tenant may not delete")?;
+    wait::until_gone(&csvs, SNOOP).await
 }

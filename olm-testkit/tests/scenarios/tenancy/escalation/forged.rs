@@ -40,7 +40,8 @@ pub async fn forged_phase(tenant: Tenant) -> Result<()> {
     no_webhook(&tenant, "Replacing").await
 }
 
-async fn no_webhook(tenant: &Tenant, phase: &str) -> Result<()> {
+/// Fails when there is a webhook of the tenant's own CSV, which has this phase.
+pub async fn no_webhook(tenant: &Tenant, phase: &str) -> Result<()> {
     let all: Api<ValidatingWebhookConfiguration> = Api::all(tenant.ctx.client.clone());
     let label = format!("olm.owner={SNOOP},olm.owner.namespace={}", tenant.home());
     let found = all.list(&ListParams::default().labels(&label)).await?.items;

@@ -10,6 +10,7 @@ use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use olm_testkit::builders::{self, Bundle, CsvBuilder, Package, csv};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::wait;
+use olm_types::annotations::CA_HASH;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, WebhookDescription};
 use serde_json::{Value, json};
 
@@ -55,9 +56,10 @@ pub async fn lost_certificate(tenant: Tenant) -> Result<()> {
 }
 
 /// The status of a CSV says that its certificate was due long ago, or is due in decades: neither is it issued anew,
-/// nor does anything else change whom the API server trusts.
+/// nor does anything else change whom the API server trusts. The Secret says that it is for another authority: the
+/// webhook is called for the same namespaces, whatever becomes of its certificate.
 pub async fn forged_certificates(tenant: Tenant) -> Result<()> {
-    let (name, _) = called_at_home(&tenant).await?;
+    let (name, own) = called_at_home(&tenant).await?;
     tenant.ctx.until_idle().await?;
     let before = certificate(&tenant, &name).await?;
     for time in ["2001-01-01T00:00:00Z", "2099-01-01T00:00:00Z"] {
@@ -67,6 +69,9 @@ pub async fn forged_certificates(tenant: Tenant) -> Result<()> {
         let after = certificate(&tenant, &name).await?;
         ensure!(before == after, "with times of {time}, the certificate is another one");
     }
+    let forged = json!({"metadata": {"annotations": {CA_HASH: "forged"}}});
+    tenant.put::<Secret>(SECRET, forged).await?;
+    still(&tenant, &name, &own).await?;
     tenant.ctx.succeeded(&name).await?;
     delete(&tenant).await?;
     release(&tenant).await

@@ -4,17 +4,20 @@ use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use k8s_openapi::api::rbac::v1::Role;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use olm_testkit::builders::csv;
 use olm_testkit::wait;
-use olm_types::annotations::PROPERTIES;
-use olm_types::api::{CatalogSource, ClusterServiceVersion, InstallPlan};
+use olm_types::annotations::{PROPERTIES, installed_alongside};
+use olm_types::api::{CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan};
 use olm_types::finalizers::CSV_CLEANUP;
 use olm_types::labels::{CATALOG_SOURCE, CLUSTER_OPERATOR_NAME, DEPLOYMENT_SPEC_HASH};
 use olm_types::labels::{MANAGED, PERMISSIONS_HASH};
 use serde_json::{Value, json};
 
-use super::forgery::OperatorObjects;
+use super::super::review::Request;
+use super::forgery::{CSV as HONEST, OperatorObjects};
 use super::groups::nothing_is_gained;
 use super::plans::crown;
 use super::targets::{install, thief};
@@ -27,8 +30,9 @@ const SHELF: &str = "shelf";
 const LONG_AGO: &str = "2001-01-01T00:00:00Z";
 
 /// Neither does any of them give the tenant anything, nor does it change the operator or the catalog of another
-/// user; his own operator goes on.
+/// user, or keep the next version of that operator away; his own operator goes on.
 pub async fn forged_marks(tenant: Tenant) -> Result<()> {
+    out_of_reach(&tenant).await?;
     let before = OperatorObjects::install(&tenant).await?;
     let pod = foreign_catalog(&tenant).await?;
     tenant.own_group().await?;
@@ -46,7 +50,38 @@ pub async fn forged_marks(tenant: Tenant) -> Result<()> {
     remove(&tenant, &tenant.foreign, SHELF).await?;
     let after = OperatorObjects::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
+    upgrade_of_another(&tenant).await
+}
+
+/// What decisions read as well, and rights in a namespace do not reach.
+async fn out_of_reach(tenant: &Tenant) -> Result<()> {
+    let writes = [("", "namespaces", "patch"), ("discovery.k8s.io", "endpointslices", "create")];
+    for (group, resource, verb) in writes {
+        let (user, namespace) = (tenant.user.as_str(), tenant.home());
+        let write = Request { user, verb, resource: (group, resource), namespace };
+        write.expect(&tenant.ctx.client, false).await?;
+    }
     Ok(())
+}
+
+/// A definition says that the older version of another user's operator came with it, by its name in the tenant's
+/// namespace: the newer version, which waits for one that came with the older one, does not wait for this.
+async fn upgrade_of_another(tenant: &Tenant) -> Result<()> {
+    let (client, once) = (&tenant.ctx.client, PostParams::default());
+    let kind = tenant.ctx.kind("Honesty");
+    let key = installed_alongside(tenant.home(), HONEST);
+    let mut manifest = kind.manifest();
+    manifest["metadata"]["annotations"] = json!({key: format!("{}/{HONEST}", tenant.home())});
+    let crds: Api<CustomResourceDefinition> = Api::all(client.clone());
+    crds.create(&once, &serde_json::from_value(manifest)?).await.context("no definition")?;
+    let newer = csv("honest.v2.0.0", "2.0.0").owns(&kind).replaces(HONEST);
+    let newer = newer.deployment("honest", "default").build();
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), &tenant.foreign);
+    csvs.create(&once, &newer).await.context("no newer version")?;
+    let succeeded = |csv: &ClusterServiceVersion| {
+        csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+    };
+    wait::until(&csvs, "honest.v2.0.0", "succeed", succeeded).await.map(drop)
 }
 
 /// Another user serves a catalog with a Pod, whose uid is given.

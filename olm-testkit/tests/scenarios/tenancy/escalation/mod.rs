@@ -3,6 +3,7 @@
 //! Each way is played under both tenant policies: with v0's it works, where compatibility wants it
 //! to, and under the strict one it does not. The API server says who may do what, before and after.
 
+mod approvals;
 mod bundles;
 mod catalogs;
 mod claims;
@@ -119,6 +120,9 @@ pub const WAYS: &[(&str, &str, Play)] = &[
     }),
     ("escalation_v0::forged_marks", "escalation_strict::forged_marks", |tenant| {
         Box::pin(marks::forged_marks(tenant))
+    }),
+    ("escalation_v0::forged_approvals", "escalation_strict::forged_approvals", |tenant| {
+        Box::pin(approvals::forged_approvals(tenant))
     }),
     ("escalation_v0::shared_bundle", "escalation_strict::shared_bundle", |tenant| {
         Box::pin(shared::shared_bundle(tenant))

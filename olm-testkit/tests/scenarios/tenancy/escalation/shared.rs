@@ -2,15 +2,18 @@
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, RoleBinding, Subject};
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, PostParams};
 use olm_testkit::builders::{self, Bundle, Package, csv};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::wait;
-use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
+use olm_types::annotations::{EXCLUDE_GLOBAL_NAMESPACE, SOURCE_IMAGE};
 use olm_types::api::{CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription};
 use olm_types::hash::unpack_name;
+use olm_types::labels::{BUNDLE_UNPACK_REF, MANAGED};
+use serde_json::json;
 
 use super::hooks::{guard, publish};
 use super::tenant::Tenant;
@@ -19,7 +22,7 @@ use super::tenant::Tenant;
 const BY_FLAG: i64 = 600;
 
 /// The tenant's group gives bundles a second, also those that others wait for; what he asks for leaves them the
-/// time that they have, and their Job.
+/// time that they have, and their Job. A Job and a ConfigMap of his stand for none of theirs.
 pub async fn shared_bundle(tenant: Tenant) -> Result<()> {
     let image = format!("bundles.example.com/{}:v1", tenant.home());
     let package = format!("{}-kettle", tenant.home());
@@ -37,6 +40,7 @@ pub async fn shared_bundle(tenant: Tenant) -> Result<()> {
         annotations.insert(format!("operatorframework.io/bundle-unpack-{key}"), value.to_owned());
     }
     tenant.create(&group).await?;
+    decoys(&tenant, &image).await?;
     tenant.create(&subscription(&tenant, tenant.home(), &package)).await?;
     let jobs: Api<Job> = Api::namespaced(tenant.ctx.client.clone(), OLM_NAMESPACE);
     let made = wait::until(&jobs, &unpack_name(&image), "be made", |_: &Job| true).await?;
@@ -47,6 +51,22 @@ pub async fn shared_bundle(tenant: Tenant) -> Result<()> {
     let now = jobs.get(&made.name_any()).await?;
     ensure!(now.uid() == made.uid(), "the Job was deleted and made anew");
     Ok(())
+}
+
+/// A Job and a ConfigMap in the tenant's namespace have name, label and annotation of those that OLM makes for the
+/// image in its own.
+async fn decoys(tenant: &Tenant, image: &str) -> Result<()> {
+    let name = unpack_name(image);
+    let metadata = json!({
+        "name": name, "labels": {BUNDLE_UNPACK_REF: name, MANAGED: "true"},
+        "annotations": {SOURCE_IMAGE: image},
+    });
+    let config_map = json!({"metadata": metadata, "data": {"csv": "{}"}});
+    tenant.create::<ConfigMap>(&serde_json::from_value(config_map)?).await?;
+    let container = json!({"name": "decoy", "image": "decoy.example.com/decoy:v1"});
+    let pod = json!({"spec": {"restartPolicy": "Never", "containers": [container]}});
+    let job = json!({"metadata": metadata, "spec": {"suspend": true, "template": pod}});
+    tenant.create::<Job>(&serde_json::from_value(job)?).await.map(drop)
 }
 
 fn subscription(tenant: &Tenant, namespace: &str, package: &str) -> Subscription {
