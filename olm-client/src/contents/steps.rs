@@ -20,8 +20,7 @@ pub(super) fn bundle(known: &Known, entry: &Entry) -> Option<UnpackedBundle> {
 }
 
 fn is_ahead(plan: &InstallPlan) -> bool {
-    let phase = plan.status.as_ref().map(|status| status.phase);
-    !matches!(phase, Some(InstallPlanPhase::Complete | InstallPlanPhase::Failed))
+    !matches!(plan.phase(), InstallPlanPhase::Complete | InstallPlanPhase::Failed)
 }
 
 fn of_plan(plan: &InstallPlan, entry: &Entry) -> Option<UnpackedBundle> {

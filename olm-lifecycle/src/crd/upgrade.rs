@@ -160,7 +160,7 @@ impl Upgrade {
         Ok(())
     }
 
-    /// Takes in that a page could not be had.
+    /// Takes in that a page could not be read.
     ///
     /// # Errors
     /// Unless the listing only has to begin anew.

@@ -8,7 +8,7 @@ use http::{Request, Response, StatusCode};
 use hyper::body::{Body, Bytes};
 use tower::{BoxError, Layer, Service};
 
-use super::body::{Cut, ResponseBody, cut_when, expired, passed_on, status};
+use super::body::{ConnectionCut, ResponseBody, cut_when, expired, passed_on, status};
 use super::injector::{Fault, FaultPoint, InjectedFault, Injector};
 
 /// What comes back through the layer.
@@ -69,7 +69,7 @@ where
         Box::pin(async move {
             let answer = call.await.map_err(Into::into)?;
             match verdict {
-                Some(InjectedFault { fault: Fault::CutAfter, .. }) => Err(Cut.into()),
+                Some(InjectedFault { fault: Fault::CutAfter, .. }) => Err(ConnectionCut.into()),
                 Some(InjectedFault { fault: Fault::Slow, detail }) => {
                     tokio::time::sleep(Duration::from_millis(detail % SLOW)).await;
                     Ok(passed_on(answer))
@@ -101,7 +101,7 @@ fn refusal(
             let (code, reason) = BROKEN[usize::try_from(detail % 4).unwrap_or_default()];
             Some(Ok(status(code, reason)))
         }
-        Fault::CutBefore => Some(Err(Cut.into())),
+        Fault::CutBefore => Some(Err(ConnectionCut.into())),
         Fault::Gone if detail.is_multiple_of(2) => Some(Ok(status(StatusCode::GONE, "Expired"))),
         Fault::Gone => Some(Ok(expired())),
         Fault::Unauthorized => Some(Ok(status(StatusCode::UNAUTHORIZED, "Unauthorized"))),
