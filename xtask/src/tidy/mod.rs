@@ -84,6 +84,7 @@ const CHECKS: &[Check] = &[
         find: citations::dangling,
     },
     Check { rule: "links to and in docs/spec lead somewhere", find: spec_links::broken },
+    Check { rule: "each rule of docs/spec names its file of v0", find: spec_links::without_source },
     Check {
         rule: "each difference from v0, and each attack, names tests that exist",
         find: differences::without_test,

@@ -12,7 +12,7 @@ use olm_types::bundle::Property;
 /// Most alternatives that are distinguished; more of them count as "any property".
 const ALTERNATIVES: usize = 16;
 
-/// What a bundle needs for a rule to be true: for every list a property pattern one of its members.
+/// What a bundle needs for a rule to be true: for every list a property that fits one of its patterns.
 #[derive(Debug, Default)]
 pub(super) struct Screen(Vec<Vec<PropertyPattern>>);
 
