@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
 
-use crate::support::{Place, Server, catalog_folder, client, reach, reach_on};
+use crate::support::{ReservedAddress, Server, catalog_folder, client, reach, reach_on};
 
 #[tokio::test]
 async fn becomes_ready() {
@@ -27,7 +27,7 @@ async fn becomes_ready() {
 
 #[tokio::test]
 async fn nothing_listens() {
-    let place = Place::reserve();
+    let place = ReservedAddress::reserve();
     let address = place.address;
     let client = client(address);
     let status = reach(&client, TransientFailure).await;
@@ -58,7 +58,7 @@ async fn a_server_that_does_not_serve_is_no_good() {
 
 #[tokio::test]
 async fn the_server_appears_later() {
-    let place = Place::reserve();
+    let place = ReservedAddress::reserve();
     let client = client(place.address);
     reach(&client, TransientFailure).await;
     let _server = Server::serve(&catalog_folder("etcd"), place.address).await;
@@ -68,7 +68,7 @@ async fn the_server_appears_later() {
 #[rstest::rstest]
 #[tokio::test]
 async fn the_server_ends_and_returns(#[values(true, false)] gracefully: bool) {
-    let place = Place::reserve();
+    let place = ReservedAddress::reserve();
     let server = Server::serve(&catalog_folder("etcd"), place.address).await;
     let client = server.client();
     reach(&client, Ready).await;
@@ -86,7 +86,7 @@ async fn the_server_ends_and_returns(#[values(true, false)] gracefully: bool) {
 
 #[tokio::test]
 async fn a_server_replaced_behind_the_address_is_noticed() {
-    let place = Place::reserve();
+    let place = ReservedAddress::reserve();
     let server = Server::serve(&catalog_folder("etcd"), place.address).await;
     let client = server.client();
     let mut statuses = client.status();

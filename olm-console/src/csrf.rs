@@ -10,7 +10,7 @@ use olm_types::hash::sha256_hex;
 use sha2::{Digest, Sha256};
 
 use crate::form::Form;
-use crate::guard::Verdict;
+use crate::guard::GuardDecision;
 
 /// Bytes of a form.
 const LARGEST: usize = 64 * 1024;
@@ -45,17 +45,17 @@ impl Token {
 }
 
 /// Why a method is refused: pages are read, and a form says where it comes from. That this is here was checked.
-pub(crate) fn refusal(method: &Method, headers: &HeaderMap) -> Option<Verdict> {
+pub(crate) fn refusal(method: &Method, headers: &HeaderMap) -> Option<GuardDecision> {
     match *method {
         Method::GET | Method::HEAD => None,
         Method::POST if headers.get_all(ORIGIN).iter().count() == 1 => None,
         Method::POST => {
             let why = "A change has to say where it comes from: the header Origin is missing.";
-            Some(Verdict::Refuse(StatusCode::FORBIDDEN, why))
+            Some(GuardDecision::Refuse(StatusCode::FORBIDDEN, why))
         }
         _ => {
             let why = "Pages are read, and forms are posted.";
-            Some(Verdict::Refuse(StatusCode::METHOD_NOT_ALLOWED, why))
+            Some(GuardDecision::Refuse(StatusCode::METHOD_NOT_ALLOWED, why))
         }
     }
 }
@@ -177,7 +177,7 @@ mod tests {
             headers.insert(ORIGIN, origin.parse().unwrap());
         }
         let found = match refusal(&method, &headers) {
-            Some(Verdict::Refuse(code, _)) => Some(code.as_u16()),
+            Some(GuardDecision::Refuse(code, _)) => Some(code.as_u16()),
             _ => None,
         };
         assert_eq!(found, expected);

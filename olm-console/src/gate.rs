@@ -9,7 +9,7 @@ use http::header::{HeaderValue, SET_COOKIE};
 use http::{StatusCode, Uri};
 use serde::Deserialize;
 
-use crate::guard::{Guard, Verdict};
+use crate::guard::{Guard, GuardDecision};
 use crate::login::Login;
 use crate::session::Identity;
 use crate::{csrf, headers};
@@ -48,18 +48,18 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request, next:
 async fn own(guard: &Guard, identity: &Identity, request: Request, next: Next) -> Response {
     let verdict = match token(request.uri()) {
         Ok(token) => guard.judge(request.method(), request.headers(), token.as_deref()),
-        Err(code) => Verdict::Refuse(code, "This address cannot be read."),
+        Err(code) => GuardDecision::Refuse(code, "This address cannot be read."),
     };
     match verdict {
-        Verdict::Enter => match csrf::opened(request, guard.form_token()).await {
+        GuardDecision::Enter => match csrf::opened(request, guard.form_token()).await {
             Ok(mut request) => {
                 request.extensions_mut().insert(identity.clone());
                 next.run(request).await
             }
             Err(refusal) => *refusal,
         },
-        Verdict::Begin => begin(guard),
-        Verdict::Refuse(code, why) => (code, format!("{why}\n")).into_response(),
+        GuardDecision::Begin => begin(guard),
+        GuardDecision::Refuse(code, why) => (code, format!("{why}\n")).into_response(),
     }
 }
 

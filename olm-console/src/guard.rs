@@ -34,7 +34,7 @@ pub(crate) struct Guard {
 
 /// What a caller gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum GuardDecision {
     /// The page.
     Enter,
     /// The cookie, and the way to the first page.
@@ -60,21 +60,21 @@ impl Guard {
         method: &Method,
         headers: &HeaderMap,
         token: Option<&str>,
-    ) -> Verdict {
+    ) -> GuardDecision {
         if let Some(refusal) = self.refusal(method, headers) {
             return refusal;
         }
         if self.has_cookie(headers) {
-            return if token.is_some() { Verdict::Begin } else { Verdict::Enter };
+            return if token.is_some() { GuardDecision::Begin } else { GuardDecision::Enter };
         }
         match token {
-            Some(token) if self.is_first_use(token) => Verdict::Begin,
-            Some(_) => Verdict::Refuse(
+            Some(token) if self.is_first_use(token) => GuardDecision::Begin,
+            Some(_) => GuardDecision::Refuse(
                 StatusCode::FORBIDDEN,
                 "This address was used before, or is not the one that was printed. \
                  Start `kubectl olm console` again for a new one.",
             ),
-            None => Verdict::Refuse(
+            None => GuardDecision::Refuse(
                 StatusCode::FORBIDDEN,
                 "Open the address that `kubectl olm console` has printed.",
             ),
@@ -95,21 +95,21 @@ impl Guard {
         ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", self.port))
     }
 
-    fn refusal(&self, method: &Method, headers: &HeaderMap) -> Option<Verdict> {
+    fn refusal(&self, method: &Method, headers: &HeaderMap) -> Option<GuardDecision> {
         let hosts = self.hosts();
         let mut named = headers.get_all(HOST).iter();
         let (host, other) = (named.next(), named.next());
         let is_host = host.is_some_and(|host| hosts.iter().any(|known| host == known.as_str()));
         if !is_host || other.is_some() {
             let why = "This server answers at 127.0.0.1 and localhost only.";
-            return Some(Verdict::Refuse(StatusCode::MISDIRECTED_REQUEST, why));
+            return Some(GuardDecision::Refuse(StatusCode::MISDIRECTED_REQUEST, why));
         }
         let is_own = |origin: &&http::HeaderValue| {
             hosts.iter().any(|known| **origin == format!("http://{known}").as_str())
         };
         if !headers.get_all(ORIGIN).iter().all(|origin| is_own(&origin)) || is_foreign(headers) {
             let why = "This request comes from a page of another site.";
-            return Some(Verdict::Refuse(StatusCode::FORBIDDEN, why));
+            return Some(GuardDecision::Refuse(StatusCode::FORBIDDEN, why));
         }
         csrf::refusal(method, headers)
     }
@@ -173,11 +173,11 @@ mod tests {
         headers
     }
 
-    fn code(verdict: &Verdict) -> u16 {
+    fn code(verdict: &GuardDecision) -> u16 {
         match verdict {
-            Verdict::Enter => 200,
-            Verdict::Begin => 303,
-            Verdict::Refuse(code, _) => code.as_u16(),
+            GuardDecision::Enter => 200,
+            GuardDecision::Begin => 303,
+            GuardDecision::Refuse(code, _) => code.as_u16(),
         }
     }
 

@@ -66,10 +66,9 @@ pub enum NotApprovable {
 /// Whether a plan waits for a user.
 #[must_use]
 pub fn is_pending(plan: &InstallPlan) -> bool {
-    let phase = plan.status.as_ref().map(|status| status.phase);
     plan.spec.approval == Approval::Manual
         && !plan.spec.approved
-        && phase == Some(InstallPlanPhase::RequiresApproval)
+        && plan.phase() == InstallPlanPhase::RequiresApproval
 }
 
 /// The approval of a package's version in a namespace; `version` is a version or the name of a CSV.

@@ -61,7 +61,7 @@ pub struct PlacementRequest<'a> {
 
 /// Where an installation goes, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Placement {
     /// The namespace.
     pub namespace: String,
     /// The reason, in words.
@@ -70,8 +70,8 @@ pub struct Place {
 
 /// A flag wins. A suggestion is followed unless the catalog is one that only the namespace at hand sees.
 #[must_use]
-pub fn place(asked: PlacementRequest<'_>, suggestion: Option<&Suggestion>) -> Place {
-    let stays = |why: String| Place { namespace: asked.home.to_owned(), why };
+pub fn place(asked: PlacementRequest<'_>, suggestion: Option<&Suggestion>) -> Placement {
+    let stays = |why: String| Placement { namespace: asked.home.to_owned(), why };
     let Some(Suggestion { namespace, annotation }) = suggestion else {
         return stays(match asked.is_named {
             true => "-n names it".to_owned(),
@@ -92,7 +92,7 @@ pub fn place(asked: PlacementRequest<'_>, suggestion: Option<&Suggestion>) -> Pl
         ));
     }
     let why = format!("the operator suggests it ({annotation}); -n names another");
-    Place { namespace: namespace.clone(), why }
+    Placement { namespace: namespace.clone(), why }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use olm_types::bundle::CatalogKey;
 use thiserror::Error;
 
-use crate::constraint::{ConstraintError, Place};
+use crate::constraint::{ConstraintError, PropertyLocation};
 use crate::explain::Explanation;
 use crate::installed::InstalledFault;
 use crate::preference::ChannelOrderError;
@@ -74,7 +74,7 @@ pub enum Fault {
         /// Type of the property.
         property: String,
         /// Where it is.
-        place: Place,
+        place: PropertyLocation,
         /// What is wrong with its value.
         source: ConstraintError,
     },

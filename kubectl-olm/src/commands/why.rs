@@ -83,7 +83,7 @@ fn write(found: &Answer, out: &mut String) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use olm_plan::why::{Need, NeededBy, Verdict};
+    use olm_plan::why::{Need, NeededBy, UpgradeState};
 
     use super::*;
     use crate::output::assert_described;
@@ -102,7 +102,7 @@ mod tests {
                 also: Vec::new(),
             }],
             needs: Vec::new(),
-            verdict: Verdict::Blocked,
+            verdict: UpgradeState::Blocked,
             next: vec!["a.v2".to_owned()],
             reasons: vec!["z is missing\u{1b}".to_owned()],
             repairs: vec!["add z".to_owned()],

@@ -27,7 +27,7 @@ pub struct Credentials {
 
 /// Credentials for registries, and for folders of repositories in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Keychain(Vec<(Place, Credentials)>);
+pub struct Keychain(Vec<(CredentialScope, Credentials)>);
 
 /// A Secret holds no credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -42,7 +42,7 @@ pub enum CredentialError {
 
 /// What credentials are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct CredentialScope {
     host: String,
     port: Option<String>,
     path: String,
@@ -80,7 +80,7 @@ impl Keychain {
         };
         let found = auths
             .iter()
-            .filter_map(|(place, auth)| Some((Place::parse(place), auth.credentials()?)));
+            .filter_map(|(place, auth)| Some((CredentialScope::parse(place), auth.credentials()?)));
         self.0.extend(found);
         Ok(())
     }
@@ -125,7 +125,7 @@ impl Auth {
     }
 }
 
-impl Place {
+impl CredentialScope {
     fn parse(text: &str) -> Self {
         let text = text.split_once("://").map_or(text, |(_, rest)| rest);
         let (authority, path) = text.split_once('/').unwrap_or((text, ""));

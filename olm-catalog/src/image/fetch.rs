@@ -16,7 +16,7 @@ use super::manifest::{Descriptor, digest_of, hex, is_sha256};
 use super::pull::{labels_in, manifest};
 use super::registry::Session;
 use super::{
-    ImageError, ImageReference, Keychain, Labels, LayerError, Limits, Place, Registry, Tree,
+    FileLocation, ImageError, ImageReference, Keychain, Labels, LayerError, Limits, Registry, Tree,
 };
 
 /// How much of a layer is read at once, in bytes.
@@ -95,7 +95,7 @@ impl FetchedLayers {
     ///
     /// # Errors
     /// A layer cannot be read, is no archive, holds too much, or something that no image should hold.
-    pub fn list(&self, limits: &Limits) -> Result<Tree<Place>, ImageError> {
+    pub fn list(&self, limits: &Limits) -> Result<Tree<FileLocation>, ImageError> {
         let mut applied = Applied::<Places>::default();
         for layer in &self.layers {
             let content = self.open(layer, limits)?;
@@ -112,7 +112,7 @@ impl FetchedLayers {
     /// A layer cannot be read, or a file cannot be written.
     pub fn copy(
         &self,
-        files: &[(String, Place)],
+        files: &[(String, FileLocation)],
         to: &Path,
         limits: &Limits,
     ) -> Result<(), ImageError> {

@@ -36,7 +36,7 @@ mod tree;
 pub(crate) use catalog::CONFIGS;
 pub use catalog::{DatabaseCatalog, catalog_folder};
 pub use error::{ImageError, LayerError};
-pub use layer::{Compression, Place, apply};
+pub use layer::{Compression, FileLocation, apply};
 #[cfg(feature = "server")]
 pub(crate) use layout::is_image;
 pub use layout::{labels as labels_on_disk, open};

@@ -11,8 +11,8 @@ use super::workspace::Workspace;
 use super::{CatalogStore, PullError, StoredContent};
 use crate::fbc::ReadLimits;
 use crate::image::{
-    FetchedLayers, ImageError, ImageReference, Keychain, Limits, Place, Registry, RemoteImage,
-    Tree, Unlistable, catalog_folder,
+    FetchedLayers, FileLocation, ImageError, ImageReference, Keychain, Limits, Registry,
+    RemoteImage, Tree, Unlistable, catalog_folder,
 };
 use crate::index::Index;
 use crate::snapshot::CatalogSnapshot;
@@ -157,10 +157,10 @@ fn copy(
 
 /// The files of the catalog.
 fn chosen(
-    tree: &Tree<Place>,
+    tree: &Tree<FileLocation>,
     folder: &str,
     limits: &Limits,
-) -> Result<Vec<(String, Place)>, PullError> {
+) -> Result<Vec<(String, FileLocation)>, PullError> {
     let refused = |why: String| PullError::Folder { folder: folder.to_owned(), why };
     let real = tree.real(folder).map_err(|error| refused(format!("is unusable: {error}")))?;
     if !tree.is_folder(&real) {

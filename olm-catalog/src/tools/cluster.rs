@@ -23,13 +23,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A ConfigMap in a cluster.
-pub(super) struct Place {
+pub(super) struct ClusterConfigMap {
     api: Api<ConfigMap>,
     namespace: String,
     name: String,
 }
 
-impl Place {
+impl ClusterConfigMap {
     /// A ConfigMap in the cluster of the kubeconfig; without one, of `KUBECONFIG`, of
     /// `~/.kube/config`, or around the process.
     pub(super) async fn open(

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use k8s_openapi::api::core::v1::ConfigMap;
 
-use super::cluster::Place;
+use super::cluster::ClusterConfigMap;
 use super::legacy::{self, LegacyCatalog, Loaded};
 use crate::server::{TERMINATION_LOG, log, serve_source, write_termination_log};
 
@@ -76,7 +76,7 @@ impl ConfigMapServer {
 
     async fn serve(&self) -> Result<()> {
         let (namespace, name) = (&self.config_map_namespace, &self.config_map_name);
-        let place = Place::open(self.kubeconfig.as_deref(), namespace, name).await?;
+        let place = ClusterConfigMap::open(self.kubeconfig.as_deref(), namespace, name).await?;
         let catalog = catalog(place.read().await?, self.permissive)?;
         let title = format!("the ConfigMap {namespace}/{name}");
         serve_source(Arc::new(catalog), &title, self.address, self.port).await

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{catalog_folder, compare, opm};
-use crate::support::Place;
+use crate::support::ReservedAddress;
 
 /// The image that a tool for bundles would build: labels repeat the annotations.
 fn image(bundle: &Path) -> Image {
@@ -113,8 +113,8 @@ async fn both_render_a_catalog_in_an_image_the_same() {
 }
 
 /// A registry with a certificate that no authority has signed, with the images of another one.
-fn registry_with_tls(folder: &Path) -> (Place, Running) {
-    let place = Place::reserve();
+fn registry_with_tls(folder: &Path) -> (ReservedAddress, Running) {
+    let place = ReservedAddress::reserve();
     let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let (certificate, key) = (folder.join("tls.crt"), folder.join("tls.key"));
     fs::write(&certificate, certified.cert.pem()).unwrap();

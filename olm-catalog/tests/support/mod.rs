@@ -21,12 +21,12 @@ pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An address where nothing listens, kept from other tests: a server may listen on it, more than
 /// once, as long as this lives.
-pub struct Place {
+pub struct ReservedAddress {
     pub address: SocketAddr,
     _bound: TcpSocket,
 }
 
-impl Place {
+impl ReservedAddress {
     pub fn reserve() -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_reuseaddr(true).unwrap();

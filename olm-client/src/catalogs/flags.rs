@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use olm_types::bundle::CatalogKey;
 
 use super::folders::Folders;
-use super::place::{Place, server};
+use super::place::{CatalogLocation, server};
 use super::visible::Visible;
 
 /// The catalogs of one flag: `[NAMESPACE/]NAME=HOST:PORT`, `[NAMESPACE/]NAME=FOLDER`, or a folder with
@@ -19,7 +19,7 @@ pub(super) fn parse(
     flag: &str,
     visible: &Visible,
     read: &Folders,
-) -> Result<Vec<(CatalogKey, Place)>> {
+) -> Result<Vec<(CatalogKey, CatalogLocation)>> {
     let Some((name, place)) = flag.split_once('=') else {
         return folders(Path::new(flag), read);
     };
@@ -30,13 +30,13 @@ pub(super) fn parse(
     Ok(vec![(key, place)])
 }
 
-fn folder(key: &CatalogKey, folder: &Path, read: &Folders) -> Result<Place> {
+fn folder(key: &CatalogKey, folder: &Path, read: &Folders) -> Result<CatalogLocation> {
     let folder = read.read(key, folder);
-    folder.map(Place::Folder).with_context(|| format!("cannot use the catalog {key}"))
+    folder.map(CatalogLocation::Folder).with_context(|| format!("cannot use the catalog {key}"))
 }
 
 /// Catalogs in folders `NAMESPACE/NAME`.
-fn folders(all: &Path, read: &Folders) -> Result<Vec<(CatalogKey, Place)>> {
+fn folders(all: &Path, read: &Folders) -> Result<Vec<(CatalogKey, CatalogLocation)>> {
     let mut found = Vec::new();
     for (namespace, below) in children(all)? {
         for (name, path) in children(&below)? {

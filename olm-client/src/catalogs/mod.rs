@@ -30,7 +30,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::cluster::Cluster;
 use crate::notices::Notices;
 use packages::Presented;
-use place::{Forwarded, Place};
+use place::{CatalogLocation, Forwarded};
 
 pub use cache::{Cache, CacheSection};
 pub use folders::Folders;
@@ -62,7 +62,7 @@ pub struct Catalogs {
     pub unread: Vec<String>,
     /// Catalogs of which only what the packages API presents is known.
     pub partial: Vec<CatalogKey>,
-    places: BTreeMap<CatalogKey, Place>,
+    places: BTreeMap<CatalogKey, CatalogLocation>,
     /// Given back with what was read.
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -183,7 +183,7 @@ async fn reach(
     access: Access<'_>,
     key: &CatalogKey,
     source: &CatalogSource,
-) -> Result<(Place, Arc<CatalogSnapshot>)> {
+) -> Result<(CatalogLocation, Arc<CatalogSnapshot>)> {
     if let Route::Service(read_access) = &access.cluster.route {
         let place = route::of_service(access.cluster, read_access, key, source).await?;
         let snapshot = place.load().await?;
@@ -198,7 +198,7 @@ async fn reach(
     let cached =
         cached.and_then(|bytes| CatalogSnapshot::of_records(key.clone(), &bytes, limits).ok());
     if let Some(snapshot) = cached {
-        return Ok((Place::Forwarded(forwarded), Arc::new(snapshot)));
+        return Ok((CatalogLocation::Forwarded(forwarded), Arc::new(snapshot)));
     }
     let reading = async {
         let loaded = forwarded.client().await?.load_recorded().await;
@@ -209,5 +209,5 @@ async fn reach(
     if let (Some(digest), Some(bytes)) = (digest, records.finish()) {
         access.cache.write(CacheSection::Catalogs, &digest, &bytes);
     }
-    Ok((Place::Forwarded(forwarded), Arc::new(snapshot)))
+    Ok((CatalogLocation::Forwarded(forwarded), Arc::new(snapshot)))
 }

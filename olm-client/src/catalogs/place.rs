@@ -14,7 +14,7 @@ use super::folders::Folder;
 use super::forward::Forward;
 
 /// Where a catalog is asked.
-pub(super) enum Place {
+pub(super) enum CatalogLocation {
     /// In a file-based catalog.
     Folder(Folder),
     /// At an address that a flag names.
@@ -51,7 +51,7 @@ impl Forwarded {
     }
 }
 
-impl Place {
+impl CatalogLocation {
     /// What a resolver needs of it.
     ///
     /// # Errors
@@ -105,9 +105,9 @@ pub(super) fn options() -> ClientOptions {
 ///
 /// # Errors
 /// The address has not the form `HOST:PORT`.
-pub(super) fn server(key: &CatalogKey, address: &str) -> Result<Place> {
+pub(super) fn server(key: &CatalogKey, address: &str) -> Result<CatalogLocation> {
     match RegistryClient::open(key.clone(), address, options()) {
-        Ok(client) => Ok(Place::Server(Box::new(client))),
+        Ok(client) => Ok(CatalogLocation::Server(Box::new(client))),
         Err(error) => bail!("{error}; it is no folder, and an address is HOST:PORT"),
     }
 }

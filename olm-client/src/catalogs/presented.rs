@@ -11,7 +11,7 @@ use olm_catalog::snapshot::CatalogSnapshot;
 use olm_types::api::PackageManifest;
 use olm_types::bundle::CatalogKey;
 
-use super::{Catalogs, Place};
+use super::{CatalogLocation, Catalogs};
 
 /// Heads that are asked for at the same time.
 const AT_ONCE: usize = 8;
@@ -38,7 +38,7 @@ impl Catalogs {
 
 async fn packages(
     key: &CatalogKey,
-    place: &Place,
+    place: &CatalogLocation,
     snapshot: &CatalogSnapshot,
     wanted: Option<&str>,
 ) -> Result<Vec<PackageManifest>> {
@@ -69,7 +69,7 @@ async fn packages(
 }
 
 async fn read(
-    place: &Place,
+    place: &CatalogLocation,
     package: &str,
     channel: &str,
     head: &Arc<str>,

@@ -19,7 +19,7 @@ use olm_types::bundle::CatalogKey;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use super::place::{Place, server};
+use super::place::{CatalogLocation, server};
 use crate::acts::rights::{self, Action};
 use crate::cluster::{Cluster, cause};
 
@@ -87,7 +87,7 @@ pub(super) async fn of_service(
     access: &ReadAccess,
     key: &CatalogKey,
     source: &CatalogSource,
-) -> Result<Place> {
+) -> Result<CatalogLocation> {
     if !is_allowed(cluster, access, &key.namespace).await? {
         bail!("no right to get catalogsources in namespace {}", key.namespace);
     }

@@ -20,8 +20,7 @@ pub(super) fn bundle(known: &Known, entry: &Entry) -> Option<UnpackedBundle> {
 }
 
 fn is_ahead(plan: &InstallPlan) -> bool {
-    let phase = plan.status.as_ref().map(|status| status.phase);
-    !matches!(phase, Some(InstallPlanPhase::Complete | InstallPlanPhase::Failed))
+    !matches!(plan.phase(), InstallPlanPhase::Complete | InstallPlanPhase::Failed)
 }
 
 fn of_plan(plan: &InstallPlan, entry: &Entry) -> Option<UnpackedBundle> {
@@ -50,7 +49,7 @@ fn manifest(step: &Step) -> Option<&str> {
 
 /// The steps that hold objects of the bundle. A bundle may bring an object that OLM makes, too, such as the account
 /// of its permissions: OLM's step is the later one.
-fn created<'a>(own: &[&'a Step], mut generated: Vec<Place>) -> Vec<&'a Step> {
+fn created<'a>(own: &[&'a Step], mut generated: Vec<StepObject>) -> Vec<&'a Step> {
     let mut created = Vec::new();
     for step in own.iter().rev() {
         match generated.iter().position(|one| *one == place(step)) {
@@ -63,14 +62,14 @@ fn created<'a>(own: &[&'a Step], mut generated: Vec<Place>) -> Vec<&'a Step> {
 }
 
 /// Kind and name.
-type Place = (String, String);
+type StepObject = (String, String);
 
-fn place(step: &Step) -> Place {
+fn place(step: &Step) -> StepObject {
     (step.resource.kind.clone(), step.resource.name.clone())
 }
 
 /// The steps that OLM makes of the CSV alone: they are no objects of the bundle.
-fn generated(plan: &InstallPlan, entry: &Entry, csv_json: &str) -> Option<Vec<Place>> {
+fn generated(plan: &InstallPlan, entry: &Entry, csv_json: &str) -> Option<Vec<StepObject>> {
     let input = BundleInput {
         entry: Arc::new(entry.clone()),
         replaces: None,

@@ -12,7 +12,7 @@ use crate::cluster::{Cluster, TimedOut, cause, is_not_found};
 
 /// Where the objects of a kind are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum ListScope {
     /// In the namespace.
     Home,
     /// In the namespace of global catalogs, if that is another one.
@@ -30,26 +30,26 @@ enum Place {
 }
 
 /// What every preview reads: group, version, kind, plural.
-const LISTED: [([&str; 4], Place); 19] = [
-    (["operators.coreos.com", "v1alpha1", "Subscription", "subscriptions"], Place::Home),
-    (["operators.coreos.com", "v1alpha1", "InstallPlan", "installplans"], Place::Home),
-    (["operators.coreos.com", "v1", "OperatorGroup", "operatorgroups"], Place::Everywhere),
-    (["operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources"], Place::Home),
-    (["operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources"], Place::Global),
-    (CSVS, Place::Originals),
-    (["operators.coreos.com", "v2", "OperatorCondition", "operatorconditions"], Place::Home),
-    (["operators.coreos.com", "v1", "OLMConfig", "olmconfigs"], Place::Optional),
-    (["rbac.authorization.k8s.io", "v1", "Role", "roles"], Place::Home),
-    (["rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings"], Place::Home),
-    (["rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles"], Place::Cluster),
+const LISTED: [([&str; 4], ListScope); 19] = [
+    (["operators.coreos.com", "v1alpha1", "Subscription", "subscriptions"], ListScope::Home),
+    (["operators.coreos.com", "v1alpha1", "InstallPlan", "installplans"], ListScope::Home),
+    (["operators.coreos.com", "v1", "OperatorGroup", "operatorgroups"], ListScope::Everywhere),
+    (["operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources"], ListScope::Home),
+    (["operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources"], ListScope::Global),
+    (CSVS, ListScope::Originals),
+    (["operators.coreos.com", "v2", "OperatorCondition", "operatorconditions"], ListScope::Home),
+    (["operators.coreos.com", "v1", "OLMConfig", "olmconfigs"], ListScope::Optional),
+    (["rbac.authorization.k8s.io", "v1", "Role", "roles"], ListScope::Home),
+    (["rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings"], ListScope::Home),
+    (["rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles"], ListScope::Cluster),
     (
         ["rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings"],
-        Place::Cluster,
+        ListScope::Cluster,
     ),
-    (["", "v1", "ServiceAccount", "serviceaccounts"], Place::Home),
-    (["", "v1", "Service", "services"], Place::Home),
-    (["", "v1", "Namespace", "namespaces"], Place::Cluster),
-    (["apps", "v1", "Deployment", "deployments"], Place::Home),
+    (["", "v1", "ServiceAccount", "serviceaccounts"], ListScope::Home),
+    (["", "v1", "Service", "services"], ListScope::Home),
+    (["", "v1", "Namespace", "namespaces"], ListScope::Cluster),
+    (["apps", "v1", "Deployment", "deployments"], ListScope::Home),
     (
         [
             "admissionregistration.k8s.io",
@@ -57,7 +57,7 @@ const LISTED: [([&str; 4], Place); 19] = [
             "ValidatingWebhookConfiguration",
             "validatingwebhookconfigurations",
         ],
-        Place::Owned,
+        ListScope::Owned,
     ),
     (
         [
@@ -66,9 +66,9 @@ const LISTED: [([&str; 4], Place); 19] = [
             "MutatingWebhookConfiguration",
             "mutatingwebhookconfigurations",
         ],
-        Place::Owned,
+        ListScope::Owned,
     ),
-    (["config.openshift.io", "v1", "Proxy", "proxies"], Place::Optional),
+    (["config.openshift.io", "v1", "Proxy", "proxies"], ListScope::Optional),
 ];
 
 const CSVS: [&str; 4] =
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         known.server_version = version.ok().map(|version| version.git_version);
         let this = &*self;
         let wanted =
-            LISTED.iter().filter(|(_, place)| *place != Place::Global || this.has_global());
+            LISTED.iter().filter(|(_, place)| *place != ListScope::Global || this.has_global());
         let read = wanted.map(|(parts, place)| async move {
             (parts, place, this.read_all(*parts, *place).await)
         });
@@ -137,16 +137,16 @@ impl<'a> Reader<'a> {
         self.global != self.home
     }
 
-    async fn read_all(&self, parts: [&str; 4], place: Place) -> Result<Vec<Value>> {
+    async fn read_all(&self, parts: [&str; 4], place: ListScope) -> Result<Vec<Value>> {
         let resource = resource_of(parts);
         match place {
-            Place::Home => self.list(&resource, Some(&self.home)).await,
-            Place::Global => self.list(&resource, Some(&self.global)).await,
-            Place::Everywhere | Place::Cluster | Place::Optional => {
+            ListScope::Home => self.list(&resource, Some(&self.home)).await,
+            ListScope::Global => self.list(&resource, Some(&self.global)).await,
+            ListScope::Everywhere | ListScope::Cluster | ListScope::Optional => {
                 self.list(&resource, None).await
             }
-            Place::Owned => self.labelled(&resource, OWNER).await,
-            Place::Originals => self.labelled(&resource, &format!("!{COPIED_FROM}")).await,
+            ListScope::Owned => self.labelled(&resource, OWNER).await,
+            ListScope::Originals => self.labelled(&resource, &format!("!{COPIED_FROM}")).await,
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
     async fn take(
         &mut self,
         resource: &Resource,
-        place: Place,
+        place: ListScope,
         read: Result<Vec<Value>>,
         known: &mut Known,
     ) -> Result<()> {
@@ -162,8 +162,8 @@ impl<'a> Reader<'a> {
         match read {
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) if resource.kind == "Subscription" => return Err(error),
-            Err(error) if place == Place::Optional && is_not_found(&error) => {}
-            Err(error) if matches!(place, Place::Everywhere | Place::Originals) => {
+            Err(error) if place == ListScope::Optional && is_not_found(&error) => {}
+            Err(error) if matches!(place, ListScope::Everywhere | ListScope::Originals) => {
                 let elsewhere =
                     format!("{} of other namespaces ({})", resource.plural, cause(&error));
                 self.unread.push(elsewhere);
@@ -175,11 +175,11 @@ impl<'a> Reader<'a> {
             Ok(found) => {
                 found.into_iter().for_each(|object| known.add(object));
                 match place {
-                    Place::Home => {
+                    ListScope::Home => {
                         known.complete.insert((kind.0, kind.1, self.home.clone()));
                     }
-                    Place::Global | Place::Owned | Place::Originals => {}
-                    Place::Everywhere | Place::Cluster | Place::Optional => {
+                    ListScope::Global | ListScope::Owned | ListScope::Originals => {}
+                    ListScope::Everywhere | ListScope::Cluster | ListScope::Optional => {
                         known.listed.insert(kind, None);
                     }
                 }

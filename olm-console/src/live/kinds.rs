@@ -6,7 +6,7 @@ use crate::pages::Page;
 
 /// Where the objects of a kind are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum WatchScope {
     /// In the namespace of the page.
     Home,
     /// In the namespace of global catalogs.
@@ -24,7 +24,7 @@ pub(crate) struct Kind {
     pub(crate) plural: &'static str,
     /// Labels that an object has, or has not.
     pub(crate) selector: Option<&'static str>,
-    pub(crate) place: Place,
+    pub(crate) place: WatchScope,
 }
 
 /// The group of OLM.
@@ -40,21 +40,21 @@ static CSVS: Kind = Kind {
 static CATALOGS: Kind = Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources");
 /// The catalogs that all namespaces see.
 static GLOBAL_CATALOGS: Kind =
-    Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources").at(Place::Global);
+    Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources").at(WatchScope::Global);
 static DEPLOYMENTS: Kind = Kind::new("apps", "v1", "Deployment", "deployments");
 static PODS: Kind = Kind::new("", "v1", "Pod", "pods");
 static EVENTS: Kind = Kind::new("", "v1", "Event", "events");
 static ALL_SUBSCRIPTIONS: Kind =
-    Kind::new(OLM, "v1alpha1", "Subscription", "subscriptions").at(Place::Everywhere);
+    Kind::new(OLM, "v1alpha1", "Subscription", "subscriptions").at(WatchScope::Everywhere);
 static ALL_INSTALL_PLANS: Kind =
-    Kind::new(OLM, "v1alpha1", "InstallPlan", "installplans").at(Place::Everywhere);
+    Kind::new(OLM, "v1alpha1", "InstallPlan", "installplans").at(WatchScope::Everywhere);
 static ALL_CSVS: Kind = Kind {
     selector: Some("!olm.copiedFrom"),
     ..Kind::new(OLM, "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
-        .at(Place::Everywhere)
+        .at(WatchScope::Everywhere)
 };
 static ALL_CATALOGS: Kind =
-    Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources").at(Place::Everywhere);
+    Kind::new(OLM, "v1alpha1", "CatalogSource", "catalogsources").at(WatchScope::Everywhere);
 
 /// Pages that are live, by the name that they have in addresses. All others are forms, which are not to change while
 /// they are filled in. What a catalog holds changes with the status of its CatalogSource.
@@ -87,10 +87,10 @@ impl Kind {
         kind: &'static str,
         plural: &'static str,
     ) -> Self {
-        Self { group, version, kind, plural, selector: None, place: Place::Home }
+        Self { group, version, kind, plural, selector: None, place: WatchScope::Home }
     }
 
-    const fn at(self, place: Place) -> Self {
+    const fn at(self, place: WatchScope) -> Self {
         Self { place, ..self }
     }
 

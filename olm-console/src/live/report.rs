@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::kinds::Place;
+use super::kinds::WatchScope;
 use super::watch::{Condition, Refusal, WatchState};
 
 /// Between two reports of changes: many come at once, and a page is read for each.
@@ -19,7 +19,7 @@ const PAUSE_OF_ALL: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KindState {
     pub(super) plural: &'static str,
-    pub(super) place: Place,
+    pub(super) place: WatchScope,
     pub(super) seen: WatchState,
 }
 
@@ -88,22 +88,22 @@ pub(super) fn digest(looks: &[KindState]) -> Option<u64> {
 }
 
 fn pause(looks: &[KindState]) -> Duration {
-    let is_of_all = looks.iter().any(|look| look.place == Place::Everywhere);
+    let is_of_all = looks.iter().any(|look| look.place == WatchScope::Everywhere);
     if is_of_all { PAUSE_OF_ALL } else { PAUSE }
 }
 
 /// How a page is followed.
 fn sentence(namespace: &str, looks: &[KindState]) -> String {
     let all: Vec<&KindState> = looks.iter().collect();
-    let forbidden = |place: Place| {
+    let forbidden = |place: WatchScope| {
         let there: Vec<&KindState> = looks.iter().filter(|look| look.place == place).collect();
         refused(&there, Refusal::Forbidden)
     };
     let problems: Vec<String> = [
         lost(looks),
-        forbidden(Place::Home).map(|kinds| format!("may not watch {kinds} in {namespace}")),
-        forbidden(Place::Global).map(|kinds| format!("may not watch global {kinds}")),
-        forbidden(Place::Everywhere)
+        forbidden(WatchScope::Home).map(|kinds| format!("may not watch {kinds} in {namespace}")),
+        forbidden(WatchScope::Global).map(|kinds| format!("may not watch global {kinds}")),
+        forbidden(WatchScope::Everywhere)
             .map(|kinds| format!("may not watch {kinds} in all namespaces")),
         refused(&all, Refusal::NoSuchKind).map(|kinds| format!("the cluster has no {kinds}")),
         refused(&all, Refusal::SignedOut).map(|_| "not signed in any more".to_owned()),
@@ -152,7 +152,7 @@ mod tests {
     const FORBIDDEN: Condition = Condition::Refused(Refusal::Forbidden);
 
     fn look(plural: &'static str, condition: Condition, digest: u64) -> KindState {
-        KindState { plural, place: Place::Home, seen: WatchState { condition, digest } }
+        KindState { plural, place: WatchScope::Home, seen: WatchState { condition, digest } }
     }
 
     fn lost_at(second: i64) -> Condition {
@@ -187,10 +187,10 @@ mod tests {
         let missing = Condition::Refused(Refusal::NoSuchKind);
         let both = |condition: Condition| {
             let own = look("catalogsources", condition, 0);
-            sentence("ns", &[own, KindState { place: Place::Global, ..own }])
+            sentence("ns", &[own, KindState { place: WatchScope::Global, ..own }])
         };
         let everywhere =
-            KindState { place: Place::Everywhere, ..look("subscriptions", FORBIDDEN, 0) };
+            KindState { place: WatchScope::Everywhere, ..look("subscriptions", FORBIDDEN, 0) };
         let expected = "not live: may not watch subscriptions in all namespaces";
         assert_eq!(sentence("ns", &[everywhere]), expected);
         let expected =
@@ -221,7 +221,7 @@ mod tests {
         let (mut report, begin) = (Report::new(None), Instant::now());
         let mut at = |second: u64, digest: u64| {
             let looks =
-                [KindState { place: Place::Everywhere, ..look("subscriptions", F, digest) }];
+                [KindState { place: WatchScope::Everywhere, ..look("subscriptions", F, digest) }];
             report.next("ns", &looks, begin + Duration::from_secs(second))
         };
         assert_eq!(at(0, 1), StreamUpdate::State("live".to_owned()));

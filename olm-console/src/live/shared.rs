@@ -8,7 +8,7 @@ use olm_client::{Cluster, Notices};
 use tokio::sync::watch::{self, Receiver, Sender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::kinds::{self, Kind, Place};
+use super::kinds::{self, Kind, WatchScope};
 use super::report::{KindState, digest};
 use super::watch::{WatchState, Watched, run};
 use crate::pages::Page;
@@ -57,8 +57,8 @@ struct One {
 impl Key {
     fn new(session: u64, namespace: &str, kind: &'static Kind) -> Self {
         let namespace = match kind.place {
-            Place::Home => namespace.to_owned(),
-            Place::Global | Place::Everywhere => String::new(),
+            WatchScope::Home => namespace.to_owned(),
+            WatchScope::Global | WatchScope::Everywhere => String::new(),
         };
         Self { session, namespace, kind }
     }
@@ -212,8 +212,9 @@ mod tests {
         assert_eq!(started.borrow().len(), 3);
         let mut second = follow(&live, 1, Page::Package, "b", &started).unwrap();
         assert_eq!(started.borrow().len(), 6, "three of its own");
-        let global =
-            |looks: Vec<KindState>| looks.iter().filter(|look| look.place == Place::Global).count();
+        let global = |looks: Vec<KindState>| {
+            looks.iter().filter(|look| look.place == WatchScope::Global).count()
+        };
         assert_eq!(global(second.look()), 1);
     }
 
@@ -223,7 +224,7 @@ mod tests {
         let _one = follow(&live, 1, Page::Installed, "a", &started).unwrap();
         let mut first = follow(&live, 1, Page::AllInstalled, "a", &started).unwrap();
         assert_eq!(started.borrow().len(), 8);
-        assert!(first.look().iter().all(|look| look.place == Place::Everywhere));
+        assert!(first.look().iter().all(|look| look.place == WatchScope::Everywhere));
         let _second = follow(&live, 1, Page::AllInstalled, "b", &started).unwrap();
         assert_eq!(started.borrow().len(), 8);
     }

@@ -14,7 +14,7 @@ use olm_client::Cluster;
 use tokio::sync::watch::Sender;
 use tokio::time::{sleep, timeout};
 
-use super::kinds::{Kind, Place};
+use super::kinds::{Kind, WatchScope};
 
 /// Objects without spec and status.
 type MetadataOnly = PartialObjectMeta<DynamicObject>;
@@ -115,10 +115,10 @@ impl Watched {
     async fn api(&self) -> Option<Api<MetadataOnly>> {
         let (client, resource) = (self.cluster.client.clone(), self.kind.resource());
         let namespace = match (self.kind.place, &self.global) {
-            (Place::Everywhere, _) => return Some(Api::all_with(client, &resource)),
-            (Place::Home, _) => self.namespace.clone(),
-            (Place::Global, Some(global)) => global.clone(),
-            (Place::Global, None) => self.cluster.settings(None).await.ok()?.global_namespace,
+            (WatchScope::Everywhere, _) => return Some(Api::all_with(client, &resource)),
+            (WatchScope::Home, _) => self.namespace.clone(),
+            (WatchScope::Global, Some(global)) => global.clone(),
+            (WatchScope::Global, None) => self.cluster.settings(None).await.ok()?.global_namespace,
         };
         Some(Api::namespaced_with(client, &namespace, &resource))
     }

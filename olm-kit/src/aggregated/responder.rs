@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use jiff::Timestamp;
 
 use super::accept::{Form, form};
 use super::list::List;
@@ -15,6 +14,7 @@ use super::selector::Selection;
 use super::status::Failure;
 use super::table::{self, Include, partial};
 use super::{discovery, openapi, reply};
+use crate::clock;
 
 /// What an answer depends on, beside the path.
 pub(super) struct Responder<'a> {
@@ -75,7 +75,7 @@ impl Responder<'_> {
         let include = Include::parse(wanted).ok_or_else(|| {
             Failure::bad_request(format!("unrecognized includeObject: {wanted:?}"))
         })?;
-        let (start, now) = (table::start(self.resource.kind(), version), Timestamp::now());
+        let (start, now) = (table::start(self.resource.kind(), version), clock::now());
         Ok(List::new(start, items, move |item| {
             Ok(table::row(version, item, include, now)?.to_string())
         }))

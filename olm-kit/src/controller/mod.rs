@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
 pub use places::ParallelReconciles;
-use places::{ParallelLimit, Place};
+use places::{ParallelLimit, ReconcileSlot};
 pub use reconcile::{Conclusion, ReconcileError, Reconciler};
 
 use crate::cause;
@@ -154,7 +154,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
         beside: &ParallelLimit<Key>,
         span: Span,
     ) {
-        let place: Arc<Mutex<Option<Place<Key>>>> = Arc::default();
+        let place: Arc<Mutex<Option<ReconcileSlot<Key>>>> = Arc::default();
         let (me, owned, shutdown) = (Arc::clone(self), key.clone(), shutdown.clone());
         let taken = Arc::clone(&place);
         let work = async move {

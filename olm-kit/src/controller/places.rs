@@ -46,7 +46,7 @@ pub(super) struct ParallelLimit<Key: QueueKey> {
 }
 
 /// A place that is taken until this is dropped.
-pub(super) struct Place<Key: QueueKey> {
+pub(super) struct ReconcileSlot<Key: QueueKey> {
     namespace: String,
     of: ParallelLimit<Key>,
 }
@@ -79,7 +79,7 @@ impl<Key: QueueKey> ParallelLimit<Key> {
     }
 
     /// A place for the reconcile of a key, if one is free.
-    pub(super) fn enter(&self, key: &Key) -> Option<Place<Key>> {
+    pub(super) fn enter(&self, key: &Key) -> Option<ReconcileSlot<Key>> {
         let (namespace, mut state) = (namespace(key), self.state.lock());
         let is_first = self.is_first(namespace);
         let others = state.taken.iter().filter(|(other, _)| !self.is_first(other));
@@ -88,7 +88,7 @@ impl<Key: QueueKey> ParallelLimit<Key> {
             return None;
         }
         *state.taken.entry(namespace.to_owned()).or_default() += 1;
-        Some(Place { namespace: namespace.to_owned(), of: self.clone() })
+        Some(ReconcileSlot { namespace: namespace.to_owned(), of: self.clone() })
     }
 
     fn most(&self, namespace: &str) -> usize {
@@ -129,7 +129,7 @@ impl<Key: QueueKey> Clone for ParallelLimit<Key> {
     }
 }
 
-impl<Key: QueueKey> Drop for Place<Key> {
+impl<Key: QueueKey> Drop for ReconcileSlot<Key> {
     fn drop(&mut self) {
         self.of.leave(&self.namespace).into_iter().for_each(|key| self.of.queue.add(key));
     }

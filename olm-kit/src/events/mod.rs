@@ -19,6 +19,7 @@ use olm_effect::{EventNote, EventType, Target};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use crate::clock;
 use crate::tasks::chain;
 use correlator::{EventCorrelator, EventKey, EventWrite, RecordedEvent};
 
@@ -45,7 +46,7 @@ impl Recorder {
     /// Records an event about `target`; the event as it was written, or `None` when it was
     /// suppressed or lost.
     pub async fn record(&self, target: &Target, note: &EventNote) -> Option<Value> {
-        self.record_at(target, note, Timestamp::now()).await
+        self.record_at(target, note, clock::now()).await
     }
 
     async fn record_at(&self, target: &Target, note: &EventNote, now: Timestamp) -> Option<Value> {

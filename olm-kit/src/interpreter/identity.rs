@@ -18,6 +18,7 @@ use olm_effect::Refusal;
 use parking_lot::Mutex;
 
 use super::response::refusal_of;
+use crate::clock;
 use crate::path::segment;
 
 /// A token is replaced this long before it expires, so that no call starts with one that ends
@@ -122,7 +123,7 @@ impl TokenSource for TokenRequests {
     async fn token(&self, namespace: &str, name: &str) -> Result<String, Refusal> {
         segment("name of a service account", name)?;
         let key = (namespace.to_owned(), name.to_owned());
-        if let Some(token) = self.kept(&key, Timestamp::now()) {
+        if let Some(token) = self.kept(&key, clock::now()) {
             return Ok(token);
         }
         let token = match self.stored(namespace, name).await? {
@@ -142,7 +143,7 @@ impl TokenSource for TokenRequests {
 fn token_in(secret: &Secret, namespace: &str, name: &str) -> Result<Token, Refusal> {
     let data = secret.data.as_ref().and_then(|data| data.get("token"));
     let text = data.and_then(|token| String::from_utf8(token.0.clone()).ok());
-    let kept = Timestamp::now() + RENEW_BEFORE + SECRET_KEPT;
+    let kept = clock::now() + RENEW_BEFORE + SECRET_KEPT;
     text.filter(|text| !text.is_empty()).map(|text| Token { text, expires: kept }).ok_or_else(
         || {
             let secret = secret.name_any();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::api::PostParams;
 use kube::core::ObjectMeta;
@@ -14,6 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::decision::{LeaseDecision, View, decide, holder, released};
 use super::{Leadership, LeaseOptions};
+use crate::clock;
 use crate::tasks::{Gate, Tasks, contained};
 
 /// Name of the task, and of the gate of readiness that opens once the Lease is known.
@@ -151,7 +151,7 @@ impl Election {
         }
     }
 
-    /// One look at the Lease, and a write if it is this replica's or to be had.
+    /// Reads the Lease once, and writes it if this replica holds it or may take it.
     async fn round(&self, seen: &mut ObservedLease) -> Result<(), RoundError> {
         let sent = Instant::now();
         let found = self.leases.get_opt(&self.options.name).await?;
@@ -159,7 +159,7 @@ impl Election {
         seen.update(found, Instant::now());
         let spec = seen.lease.as_ref().map(|lease| lease.spec.clone().unwrap_or_default());
         let view = View { spec: spec.as_ref(), unchanged: seen.since.elapsed() };
-        match decide(view, &self.options, Timestamp::now()) {
+        match decide(view, &self.options, clock::now()) {
             LeaseDecision::Write(spec) => {
                 let Some(written) = self.write(seen.lease.as_ref(), spec).await? else {
                     return Ok(());

@@ -21,7 +21,6 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -135,6 +134,6 @@ pub fn identity() -> String {
     let host = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
     let host = host.or_else(|| fs::read_to_string("/proc/sys/kernel/hostname").ok());
     let host = host.unwrap_or_default();
-    let (process, start) = (std::process::id(), Timestamp::now().as_nanosecond());
+    let (process, start) = (std::process::id(), crate::clock::now().as_nanosecond());
     format!("{}_{process}_{start:x}", host.trim())
 }

@@ -22,7 +22,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::places::Place;
+use super::places::CallerSlot;
 use super::{Caller, Limits};
 use crate::callers::Authorities;
 
@@ -31,7 +31,7 @@ const HEAD: usize = 128 * 1024;
 
 /// A connection that was accepted.
 pub(super) struct Connection {
-    pub(super) place: Place,
+    pub(super) place: CallerSlot,
     pub(super) address: SocketAddr,
     /// Shakes hands; nothing where there is no TLS.
     pub(super) acceptor: Option<TlsAcceptor>,

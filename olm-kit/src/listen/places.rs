@@ -45,7 +45,7 @@ struct Taken {
 }
 
 /// The place of one caller, free again when this is dropped.
-pub(super) struct Place {
+pub(super) struct CallerSlot {
     number: u64,
     places: Arc<ConnectionSlots>,
     closed: CancellationToken,
@@ -66,7 +66,7 @@ impl ConnectionSlots {
 
     /// Takes a place. When there is none, the oldest idle caller of the address that holds most goes;
     /// while all of them are new, this waits, at most for the grace that a new one has.
-    pub(super) async fn enter(self: &Arc<Self>, address: IpAddr) -> Place {
+    pub(super) async fn enter(self: &Arc<Self>, address: IpAddr) -> CallerSlot {
         loop {
             let until = match self.try_enter(address) {
                 Ok(place) => return place,
@@ -79,7 +79,7 @@ impl ConnectionSlots {
         }
     }
 
-    fn try_enter(self: &Arc<Self>, address: IpAddr) -> Result<Place, Instant> {
+    fn try_enter(self: &Arc<Self>, address: IpAddr) -> Result<CallerSlot, Instant> {
         let mut state = self.state.lock();
         if state.taken.len() >= self.limit {
             let victim = state.victim(self.grace)?;
@@ -93,7 +93,7 @@ impl ConnectionSlots {
         let (since, closing) = (Instant::now(), closed.clone());
         let taken = Taken { address, since, requests: 0, spoke: false, closed: closing };
         state.taken.insert(number, taken);
-        Ok(Place { number, places: Arc::clone(self), closed })
+        Ok(CallerSlot { number, places: Arc::clone(self), closed })
     }
 
     fn free(&self, number: u64) {
@@ -144,7 +144,7 @@ impl Taken {
     }
 }
 
-impl Place {
+impl CallerSlot {
     /// Cancelled when the place is needed for another caller.
     pub(super) fn closed(&self) -> CancellationToken {
         self.closed.clone()
@@ -165,7 +165,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for CallerSlot {
     fn drop(&mut self) {
         self.places.free(self.number);
     }
@@ -194,7 +194,7 @@ mod tests {
         places: &Arc<ConnectionSlots>,
         addresses: &[&str],
         busy: &[usize],
-    ) -> (Vec<Place>, Vec<Busy>) {
+    ) -> (Vec<CallerSlot>, Vec<Busy>) {
         let mut all = Vec::new();
         for address in addresses {
             all.push(places.enter(address.parse().unwrap()).await);

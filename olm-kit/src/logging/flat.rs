@@ -28,7 +28,7 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let mut line = Line(Map::new());
-        line.put("timestamp", jiff::Timestamp::now().to_string());
+        line.put("timestamp", crate::clock::now().to_string());
         line.put("level", event.metadata().level().as_str());
         line.put("target", event.metadata().target());
         for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {

@@ -1,7 +1,7 @@
 //! Which versions of TLS and which cipher suites servers accept, as flags of Kubernetes' own
 //! servers say it: `--tls-min-version` and `--tls-cipher-suites`, with the names of Go's library.
 //!
-//! Nothing weaker than TLS 1.2 with forward secrecy and authenticated encryption can be had. A flag
+//! Nothing weaker than TLS 1.2 with forward secrecy and authenticated encryption is available. A flag
 //! that allows less security is met with more: older versions mean TLS 1.2, and suites that Go knows
 //! and we do not have are left out. As in Go, the suites of TLS 1.3 are not a choice.
 

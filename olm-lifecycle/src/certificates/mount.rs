@@ -13,7 +13,7 @@ use super::served_deployment::served_deployments;
 use crate::install::shape::{ShapeError, as_object, list_in, object_in};
 
 /// A place where servers look for their certificate.
-struct Place {
+struct CertificateMount {
     volume: &'static str,
     path: &'static str,
     certificate: &'static str,
@@ -22,14 +22,14 @@ struct Place {
 
 /// Every server gets both, whatever it serves; the first is where API servers look, the second
 /// where webhooks do.
-const PLACES: [Place; 2] = [
-    Place {
+const PLACES: [CertificateMount; 2] = [
+    CertificateMount {
         volume: "apiservice-cert",
         path: "/apiserver.local.config/certificates",
         certificate: "apiserver.crt",
         key: "apiserver.key",
     },
-    Place {
+    CertificateMount {
         volume: "webhook-cert",
         path: "/tmp/k8s-webhook-server/serving-certs",
         certificate: "tls.crt",
@@ -92,7 +92,7 @@ fn mount(
 /// A volume of the same name is replaced.
 fn put_volume(
     pod: &mut Map<String, Value>,
-    place: &Place,
+    place: &CertificateMount,
     secret: &str,
     path: &str,
 ) -> Result<(), ShapeError> {
@@ -111,7 +111,7 @@ fn put_volume(
 /// A mount of the same volume is kept as it is, one at the same path is replaced.
 fn put_mount(
     container: &mut Map<String, Value>,
-    place: &Place,
+    place: &CertificateMount,
     path: &str,
 ) -> Result<(), ShapeError> {
     let mounts = list_in(container, "volumeMounts", path)?;

@@ -56,8 +56,7 @@ pub fn desired(
 /// Whether the CSV is at the end of its way, from which only a change around it leads further. Copies
 /// show that at once, and of what is before only what lasts.
 pub fn has_concluded(csv: &ClusterServiceVersion) -> bool {
-    let phase = csv.status.as_ref().map(|status| status.phase);
-    matches!(phase, Some(CsvPhase::Succeeded | CsvPhase::Failed))
+    matches!(csv.phase(), CsvPhase::Succeeded | CsvPhase::Failed)
 }
 
 /// The targets that the CSV shows; all namespaces when it shows none.

@@ -23,7 +23,7 @@ pub(crate) fn without_placeholder(mut manifest: Value) -> Value {
 }
 
 /// While the new version of an operator is not installed yet, the old one goes on converting. In
-/// v0 no component does: objects can be had in no version but the one they are stored in.
+/// v0 no component does: objects are served in no version but the one they are stored in.
 pub(super) fn keep(object: &mut Value, live: &Value) {
     let calls = |definition: &Value| text(definition, "/spec/conversion/strategy") == "Webhook";
     let Some(client) = live.pointer(CLIENT) else { return };

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use olm_effect::{Effect, Outcome, Refusal, Resource};
 use serde_json::Value;
 
-use super::schema::{Effort, in_words};
+use super::schema::{CheckBudget, in_words};
 use super::versions::{self, VersionCheck};
 use super::{CrdError, CrdOwner, alongside, conversion, removal, stored_versions, text, unchanged};
 
@@ -146,9 +146,9 @@ impl Upgrade {
             self.rewritten = self.token.is_none();
             return Ok(());
         };
-        let effort = Effort::default();
-        let found = items.iter().find_map(|item| self.violation(check, item, &effort));
-        if effort.is_exhausted() {
+        let budget = CheckBudget::default();
+        let found = items.iter().find_map(|item| self.violation(check, item, &budget));
+        if budget.is_exhausted() {
             return Err(CrdError::TooCostly { name: self.name(), version: check.version.clone() });
         }
         if let Some(error) = found {
@@ -160,7 +160,7 @@ impl Upgrade {
         Ok(())
     }
 
-    /// Takes in that a page could not be had.
+    /// Takes in that a page could not be read.
     ///
     /// # Errors
     /// Unless the listing only has to begin anew.
@@ -245,8 +245,13 @@ impl Upgrade {
         Ok(())
     }
 
-    fn violation(&self, check: &VersionCheck, item: &Value, effort: &Effort) -> Option<CrdError> {
-        let findings = in_words(&check.schema.check(item, effort))?;
+    fn violation(
+        &self,
+        check: &VersionCheck,
+        item: &Value,
+        budget: &CheckBudget,
+    ) -> Option<CrdError> {
+        let findings = in_words(&check.schema.check(item, budget))?;
         let group = text(&self.desired, "/spec/group");
         let kind =
             format!("{group}/{}, Kind={}", check.version, text(&self.desired, "/spec/names/kind"));

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::observed::{Observed, name, namespace};
 
 /// Namespace and name.
-type Place<'a> = (&'a str, &'a str);
+type NamespacedRef<'a> = (&'a str, &'a str);
 
 /// What checks look at.
 #[derive(Debug)]
@@ -21,11 +21,11 @@ pub struct View<'a> {
     pub observed: &'a Observed,
     /// What is overdue is so now.
     pub now: Timestamp,
-    csvs: BTreeMap<Place<'a>, &'a ClusterServiceVersion>,
+    csvs: BTreeMap<NamespacedRef<'a>, &'a ClusterServiceVersion>,
     /// CSVs that `spec.replaces` of another one names.
-    replaced: BTreeSet<Place<'a>>,
-    plans: BTreeMap<Place<'a>, &'a InstallPlan>,
-    sources: BTreeMap<Place<'a>, &'a CatalogSource>,
+    replaced: BTreeSet<NamespacedRef<'a>>,
+    plans: BTreeMap<NamespacedRef<'a>, &'a InstallPlan>,
+    sources: BTreeMap<NamespacedRef<'a>, &'a CatalogSource>,
     groups: BTreeMap<&'a str, Vec<&'a OperatorGroup>>,
     subscriptions: BTreeMap<&'a str, Vec<&'a Subscription>>,
     /// By namespace and name of the catalog, and the package.
@@ -166,11 +166,13 @@ pub(super) fn label<'a>(object: &'a Value, key: &str) -> &'a str {
     labels.and_then(|labels| labels.get(key)).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn place(metadata: &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta) -> Place<'_> {
+fn place(
+    metadata: &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+) -> NamespacedRef<'_> {
     (namespace(metadata), name(metadata))
 }
 
-fn replaced(csv: &ClusterServiceVersion) -> Option<Place<'_>> {
+fn replaced(csv: &ClusterServiceVersion) -> Option<NamespacedRef<'_>> {
     Some((namespace(&csv.metadata), csv.spec.replaces.as_deref()?))
 }
 

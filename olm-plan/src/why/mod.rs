@@ -48,7 +48,7 @@ pub struct WhyInputs<'a> {
 
 /// What keeps an operator where it is, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Verdict {
+pub enum UpgradeState {
     /// It has the head of its channel.
     AtHead,
     /// A newer version is chosen: it is on its way, or waits for an approval.
@@ -65,7 +65,7 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Verdict {
+impl UpgradeState {
     /// A sentence about it.
     #[must_use]
     pub fn sentence(self) -> &'static str {
@@ -103,7 +103,7 @@ pub struct Why {
     /// What it needs, and who provides that.
     pub needs: Vec<Need>,
     /// What keeps it where it is.
-    pub verdict: Verdict,
+    pub verdict: UpgradeState,
     /// The bundles that come next.
     pub next: Vec<String>,
     /// The reasons, in sentences.
@@ -135,7 +135,7 @@ pub fn why(question: &WhyInputs<'_>) -> Result<Why, NoPreview> {
         generated_by: note(GENERATED_BY),
         needed_by: Vec::new(),
         needs: Vec::new(),
-        verdict: Verdict::Unknown,
+        verdict: UpgradeState::Unknown,
         next: Vec::new(),
         reasons: Vec::new(),
         repairs: Vec::new(),
@@ -226,16 +226,16 @@ fn judge(
             ResolveError::NotSatisfiable(explanation) => why.explain(explanation),
             error => why.reasons.push(error.to_string()),
         }
-        if entries.is_empty() { Verdict::Unknown } else { Verdict::Refused }
+        if entries.is_empty() { UpgradeState::Unknown } else { UpgradeState::Refused }
     } else if !why.next.is_empty() {
-        if is_held { Verdict::Held } else { Verdict::Upgrading }
+        if is_held { UpgradeState::Held } else { UpgradeState::Upgrading }
     } else if let Some(blocked) = blocked {
         why.next.push(blocked.bundle.name.to_string());
         why.explain(&blocked.explanation);
-        Verdict::Blocked
+        UpgradeState::Blocked
     } else if let Some(held) = held {
         why.next = held.names.iter().map(ToString::to_string).collect();
-        Verdict::Held
+        UpgradeState::Held
     } else {
         why.at_rest(&own, &heads)
     };
@@ -248,13 +248,13 @@ impl Why {
     }
 
     /// Where nothing is chosen, blocked or held.
-    fn at_rest(&mut self, own: &[&Arc<Entry>], heads: &BTreeSet<&str>) -> Verdict {
-        let Some(installed) = self.installed.clone() else { return Verdict::Unknown };
+    fn at_rest(&mut self, own: &[&Arc<Entry>], heads: &BTreeSet<&str>) -> UpgradeState {
+        let Some(installed) = self.installed.clone() else { return UpgradeState::Unknown };
         if own.is_empty() {
-            return Verdict::Unknown;
+            return UpgradeState::Unknown;
         }
         if heads.contains(&&*installed) {
-            return Verdict::AtHead;
+            return UpgradeState::AtHead;
         }
         let here = own.iter().find(|entry| *entry.name == *installed);
         let follow = here.map(|here| own.iter().filter(|entry| follows(entry, here)).count());
@@ -268,7 +268,7 @@ impl Why {
             }
             (Some(_), heads) => format!("the channel has {heads} heads, and so no order"),
         });
-        Verdict::DeadEnd
+        UpgradeState::DeadEnd
     }
 }
 

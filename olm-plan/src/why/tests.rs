@@ -75,15 +75,15 @@ fn asked(universe: &MemoryUniverse, annotations: serde_json::Value) -> Why {
 }
 
 #[rstest]
-#[case::head(&["stable 1"], Verdict::AtHead, "", "")]
-#[case::newer(&["stable 1", "stable 2>1"], Verdict::Upgrading, "a.v2", "")]
-#[case::elsewhere(&["stable 1", "fast 2>1"], Verdict::AtHead, "", "fast: a.v2")]
-#[case::cut(&["stable 1", "stable 3>2", "stable 2"], Verdict::Refused, "", "")]
-#[case::gone(&["stable 3"], Verdict::DeadEnd, "", "")]
-#[case::nothing(&[], Verdict::Unknown, "", "")]
+#[case::head(&["stable 1"], UpgradeState::AtHead, "", "")]
+#[case::newer(&["stable 1", "stable 2>1"], UpgradeState::Upgrading, "a.v2", "")]
+#[case::elsewhere(&["stable 1", "fast 2>1"], UpgradeState::AtHead, "", "fast: a.v2")]
+#[case::cut(&["stable 1", "stable 3>2", "stable 2"], UpgradeState::Refused, "", "")]
+#[case::gone(&["stable 3"], UpgradeState::DeadEnd, "", "")]
+#[case::nothing(&[], UpgradeState::Unknown, "", "")]
 fn what_keeps_an_operator_is_named(
     #[case] entries: &[&str],
-    #[case] verdict: Verdict,
+    #[case] verdict: UpgradeState,
     #[case] next: &str,
     #[case] elsewhere: &str,
 ) {
@@ -95,7 +95,8 @@ fn what_keeps_an_operator_is_named(
         (why.next.join(" "), why.elsewhere.join(" ")),
         (next.to_owned(), elsewhere.to_owned())
     );
-    let has_reasons = [Verdict::DeadEnd, Verdict::Refused, Verdict::Unknown].contains(&verdict);
+    let has_reasons =
+        [UpgradeState::DeadEnd, UpgradeState::Refused, UpgradeState::Unknown].contains(&verdict);
     assert_eq!(why.reasons.is_empty(), !has_reasons, "{why:#?}");
 }
 
@@ -108,7 +109,7 @@ fn what_is_held_says_so(#[case] key: &str, #[case] value: &str, #[case] reason: 
     let universe: MemoryUniverse =
         ["stable 1", "stable 2>1"].iter().map(|text| entry(text, &gvk)).collect();
     let why = asked(&universe, json!({ key: value }));
-    assert_eq!((why.verdict, &*why.next.join(" ")), (Verdict::Held, "a.v2"), "{why:#?}");
+    assert_eq!((why.verdict, &*why.next.join(" ")), (UpgradeState::Held, "a.v2"), "{why:#?}");
     assert!(why.reasons.iter().any(|one| one.contains(reason)), "{why:#?}");
 }
 
@@ -121,7 +122,7 @@ fn what_blocks_is_explained_with_repairs_that_were_tried() {
         (entry("stable 1", std::slice::from_ref(&gvk)), entry("stable 2>1", &[gvk, needed]));
     let universe: MemoryUniverse = [old, new].into_iter().collect();
     let why = asked(&universe, json!({}));
-    assert_eq!(why.verdict, Verdict::Blocked, "{why:#?}");
+    assert_eq!(why.verdict, UpgradeState::Blocked, "{why:#?}");
     assert_eq!(why.next, ["a.v2"]);
     assert!(why.reasons[0].contains('z'), "{why:#?}");
     assert_eq!(why.says, ["UpgradeHeld: Paused"]);

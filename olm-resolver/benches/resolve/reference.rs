@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use olm_resolver::constraint::{
-    ClassicConstraints, ConstraintError, ConstraintKind, EvaluationBudget, Place, Requirement,
+    ClassicConstraints, ConstraintError, ConstraintKind, EvaluationBudget, PropertyLocation,
+    Requirement,
 };
 use olm_resolver::preference::{CatalogViewpoint, ChannelKey};
 use olm_resolver::problem::{Bundle, BundleId, BundleRef, Reason, Rule, VariableId};
@@ -121,7 +122,7 @@ fn candidates(property: &Property, of: &Bundle, scope: &Scope<'_>) -> Result<Fou
     let fault = |source: ConstraintError| Fault::Property {
         bundle: Box::new(BundleRef::from(&*of.entry)),
         property: property.kind.to_string(),
-        place: Place::of(&source, 0, &property.value),
+        place: PropertyLocation::of(&source, 0, &property.value),
         source,
     };
     let requirement = ClassicConstraints.read(property).map_err(fault)?;

@@ -86,7 +86,7 @@ impl ChannelEntry {
 fn entry(
     catalog: &CatalogKey,
     channel: &Channel,
-    place: &Place,
+    place: &CaseEntry,
     entry: &ChannelEntry,
     in_default_channel: bool,
 ) -> Entry {
@@ -126,12 +126,12 @@ struct Channel {
     name: String,
     package: String,
     #[serde(default)]
-    entries: Vec<Place>,
+    entries: Vec<CaseEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Place {
+struct CaseEntry {
     name: String,
     replaces: Option<String>,
     #[serde(default)]

@@ -28,7 +28,7 @@ pub use budget::EvaluationBudget;
 pub use classic::ClassicConstraints;
 pub use compound::{All, Any, Not};
 pub use message::WithMessage;
-pub use place::Place;
+pub use place::PropertyLocation;
 
 /// Reads properties of some types as requirements.
 pub trait ConstraintKind: Send + Sync {

@@ -10,7 +10,7 @@ use super::cel::CelError;
 
 /// A place among the properties of a bundle. Prints as `property 2, byte 31 of its value`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PropertyLocation {
     /// Which property of the bundle, from 1.
     pub property: usize,
     /// Where in the JSON text of its value, in bytes from 0, if it is more than the whole. What is
@@ -18,7 +18,7 @@ pub struct Place {
     pub offset: Option<usize>,
 }
 
-impl Place {
+impl PropertyLocation {
     /// The place of an error in the property with this index and value.
     pub fn of(error: &ConstraintError, index: usize, value: &str) -> Self {
         let offset = match error {
@@ -38,7 +38,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PropertyLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "property {}", self.property)?;
         self.offset.map_or(Ok(()), |offset| write!(f, ", byte {offset} of its value"))

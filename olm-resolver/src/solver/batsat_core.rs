@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use batsat::{Callbacks, Lit, Solver as Batsat, SolverInterface, SolverOpts, Var, lbool};
 
-use super::{ClauseSet, Exhausted, Literal, Sat, Verdict};
+use super::{ClauseSet, Exhausted, Literal, Sat, Satisfiability};
 
 /// A conflict-driven SAT core. Variables are first tried as false, so that models are small.
 pub struct BatsatCore {
@@ -66,16 +66,16 @@ impl ClauseSet for BatsatCore {
 }
 
 impl Sat for BatsatCore {
-    fn solve(&mut self, assumptions: &[Literal]) -> Result<Verdict, Exhausted> {
+    fn solve(&mut self, assumptions: &[Literal]) -> Result<Satisfiability, Exhausted> {
         let assumptions: Vec<Lit> =
             assumptions.iter().filter_map(|literal| self.literal(*literal)).collect();
         let answer = self.batsat.solve_limited(&assumptions);
         if answer == lbool::TRUE {
-            return Ok(Verdict::Satisfiable);
+            return Ok(Satisfiability::Satisfiable);
         }
         if answer == lbool::FALSE {
             self.remember_failed();
-            return Ok(Verdict::Unsatisfiable);
+            return Ok(Satisfiability::Unsatisfiable);
         }
         Err(Exhausted { steps: self.batsat.cb().limit })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{ClauseSet, Exhausted, Literal, Sat, Verdict};
+use super::{ClauseSet, Exhausted, Literal, Sat, Satisfiability};
 use crate::problem::{Formula, Rule, VariableId};
 
 /// A SAT core that tries every assignment.
@@ -26,7 +26,7 @@ impl ClauseSet for BruteForce {
 }
 
 impl Sat for BruteForce {
-    fn solve(&mut self, assumptions: &[Literal]) -> Result<Verdict, Exhausted> {
+    fn solve(&mut self, assumptions: &[Literal]) -> Result<Satisfiability, Exhausted> {
         let holds = |model: u64, literal: &Literal| {
             ((model >> literal.variable) & 1 == 1) == literal.positive
         };
@@ -40,11 +40,11 @@ impl Sat for BruteForce {
         match (0..1_u64 << self.variables).find(is_model) {
             Some(model) => {
                 self.model = model;
-                Ok(Verdict::Satisfiable)
+                Ok(Satisfiability::Satisfiable)
             }
             None => {
                 self.failed = assumptions.iter().map(|literal| literal.variable).collect();
-                Ok(Verdict::Unsatisfiable)
+                Ok(Satisfiability::Unsatisfiable)
             }
         }
     }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::encoding;
-use super::{Exhausted, Literal, Sat, Verdict};
+use super::{Exhausted, Literal, Sat, Satisfiability};
 use crate::problem::{Formula, Rule, RuleId, VariableId, list_address};
 
 /// Rules of a formula without an answer that cannot all hold, ascending. `new_sat` makes an empty
@@ -85,7 +85,7 @@ impl Switches {
             self.of.get(position).map(|(_, switch)| Literal::positive(*switch))
         };
         let assumptions: Vec<Literal> = rules.iter().filter_map(switch).collect();
-        if sat.solve(&assumptions)? == Verdict::Satisfiable {
+        if sat.solve(&assumptions)? == Satisfiability::Satisfiable {
             return Ok(None);
         }
         let failed = sat.failed();

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use super::circuit::Circuit;
 use super::propagation::{Known, Propagation};
 use super::{
-    BatsatCore, ClauseSet, Exhausted, Literal, OrderedSearch, Sat, Solution, Solver, Verdict,
-    encoding,
+    BatsatCore, ClauseSet, Exhausted, Literal, OrderedSearch, Sat, Satisfiability, Solution,
+    Solver, encoding,
 };
 use crate::problem::{Formula, Rule, VariableId};
 
@@ -49,7 +49,7 @@ impl Solver for GuessingSearch {
         }
         let mut sat = BatsatCore::new(self.ordered.steps);
         add(formula, &mut sat);
-        if sat.solve(&[])? == Verdict::Satisfiable
+        if sat.solve(&[])? == Satisfiability::Satisfiable
             && let Ok(Some(found)) = Search::new(formula, self.steps).run()
         {
             return Ok(Solution::Chosen(fewest(formula, &found, sat)?));
@@ -194,7 +194,7 @@ fn fewest(
         let switch = sat.new_variable();
         let bound = Rule::AtMost { count, of: extras.as_slice().into() };
         encoding::add(&mut sat, &bound, Some(Literal::negative(switch)));
-        if sat.solve(&[Literal::positive(switch)])? == Verdict::Satisfiable {
+        if sat.solve(&[Literal::positive(switch)])? == Satisfiability::Satisfiable {
             let is_chosen = |id: &VariableId| sat.is_true(id.0);
             return Ok(found.chosen.iter().copied().filter(is_chosen).collect());
         }

@@ -23,7 +23,7 @@ mod tests;
 pub use batsat_core::BatsatCore;
 pub use guessing_search::GuessingSearch;
 pub use ordered_search::OrderedSearch;
-pub use sat::{ClauseSet, Literal, Sat, Verdict};
+pub use sat::{ClauseSet, Literal, Sat, Satisfiability};
 use thiserror::Error;
 
 use crate::problem::{Formula, RuleId, VariableId};

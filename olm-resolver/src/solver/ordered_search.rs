@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::contradiction;
 use super::encoding;
 use super::implied;
-use super::{BatsatCore, Exhausted, Literal, Sat, Solution, Solver, Verdict};
+use super::{BatsatCore, Exhausted, Literal, Sat, Satisfiability, Solution, Solver};
 use crate::problem::{Formula, VariableId};
 
 /// Steps of the SAT core that one resolution may take. Namespaces with a thousand reachable bundles
@@ -62,7 +62,7 @@ pub(super) fn search(
     for (rule, _) in formula.rules.iter().zip(implied).filter(|(_, implied)| !implied) {
         lists.add(sat, rule, None);
     }
-    if sat.solve(&[])? == Verdict::Unsatisfiable {
+    if sat.solve(&[])? == Satisfiability::Unsatisfiable {
         return Ok(None);
     }
     Search::new(formula, sat).run().map(Some)
@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
     fn prefer_first_candidates(&mut self) -> Result<(), Exhausted> {
         let mut assumptions = self.first_candidates();
         for _ in 0..ATTEMPTS {
-            if self.sat.solve(&assumptions)? == Verdict::Satisfiable {
+            if self.sat.solve(&assumptions)? == Satisfiability::Satisfiable {
                 self.remember_model();
                 break;
             }
@@ -152,11 +152,13 @@ impl<'a> Search<'a> {
                 return Ok(Some(*candidate));
             }
             match self.sat.solve(&[Literal::positive(candidate.0)])? {
-                Verdict::Satisfiable => {
+                Satisfiability::Satisfiable => {
                     self.remember_model();
                     return Ok(Some(*candidate));
                 }
-                Verdict::Unsatisfiable => self.sat.add_clause(&[Literal::negative(candidate.0)]),
+                Satisfiability::Unsatisfiable => {
+                    self.sat.add_clause(&[Literal::negative(candidate.0)])
+                }
             }
         }
         Ok(None)

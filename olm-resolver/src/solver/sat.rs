@@ -25,7 +25,7 @@ impl Literal {
 
 /// Whether clauses and assumptions can hold together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Satisfiability {
     /// They can; [`Sat::is_true`] says one way.
     Satisfiable,
     /// They cannot; [`Sat::failed`] says which assumptions are to blame.
@@ -44,7 +44,7 @@ pub trait ClauseSet {
 /// An incremental SAT core. Deterministic.
 pub trait Sat: ClauseSet {
     /// Decides whether the clauses and the assumptions can hold together.
-    fn solve(&mut self, assumptions: &[Literal]) -> Result<Verdict, Exhausted>;
+    fn solve(&mut self, assumptions: &[Literal]) -> Result<Satisfiability, Exhausted>;
 
     /// Whether a variable is true in the model of the last satisfiable call.
     fn is_true(&self, variable: u32) -> bool;

@@ -172,7 +172,7 @@ proptest! {
         let mut batsat = BatsatCore::new(1_000_000);
         (0..VARIABLES).for_each(|_| { batsat.new_variable(); });
         encoding::add(&mut batsat, &rule, None);
-        let kept = batsat.solve(&assumptions).unwrap() == Verdict::Satisfiable;
+        let kept = batsat.solve(&assumptions).unwrap() == Satisfiability::Satisfiable;
         prop_assert_eq!(kept, brute_force::keeps(set, &rule));
     }
 

@@ -11,7 +11,7 @@ use olm_types::document::{Budget, json_as};
 use olm_types::version::Version;
 use serde::Deserialize;
 
-use crate::constraint::{ConstraintError, Place};
+use crate::constraint::{ConstraintError, PropertyLocation};
 use crate::error::Fault;
 use crate::problem::{Bundle, BundleRef, ClusterNeed, Problem, Reason, Rule, VariableId};
 use crate::source::{ConstraintSource, Scope};
@@ -92,7 +92,7 @@ fn fault(bundle: &Bundle, (index, property): (usize, &Property), reason: String)
     Fault::Property {
         bundle: Box::new(BundleRef::from(&*bundle.entry)),
         property: property.kind.to_string(),
-        place: Place::of(&source, index, &property.value),
+        place: PropertyLocation::of(&source, index, &property.value),
         source,
     }
 }

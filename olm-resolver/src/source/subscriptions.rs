@@ -34,7 +34,7 @@ impl ConstraintSource for Subscriptions {
     }
 }
 
-/// States what a Subscription wants. If that is nothing that can be had, it is refused by itself,
+/// States what a Subscription wants. If that is not available, the Subscription is refused by itself,
 /// and what it has installed stays.
 fn want_or_keep(
     subscription: &Arc<SubscriptionFacts>,

@@ -50,7 +50,7 @@ impl Hierarchies {
         found
     }
 
-    /// Controllers that the kubelet needs and that are not to be had.
+    /// Controllers that the kubelet needs and that are unavailable.
     pub(super) fn missing(&self) -> Vec<&'static str> {
         let v2 = self.v2.as_ref().map(|point| point.join("cgroup.controllers"));
         let v2 = v2.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();

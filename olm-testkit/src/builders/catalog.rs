@@ -89,11 +89,11 @@ impl Package {
 /// A catalog on disk.
 #[derive(Debug)]
 pub struct CatalogDir {
-    place: Place,
+    place: CatalogFolder,
 }
 
 #[derive(Debug)]
-enum Place {
+enum CatalogFolder {
     Temporary(TempDir),
     Existing(PathBuf),
 }
@@ -102,7 +102,7 @@ impl CatalogDir {
     /// Writes one folder per package into a new directory, which is removed when dropped.
     pub fn of(packages: &[Package]) -> Result<Self> {
         let dir = tempfile::tempdir().context("cannot create a directory")?;
-        let catalog = Self { place: Place::Temporary(dir) };
+        let catalog = Self { place: CatalogFolder::Temporary(dir) };
         for package in packages {
             let text: String = package.blobs().iter().map(|blob| format!("{blob}\n")).collect();
             catalog.add_file(&format!("{}/catalog.json", package.name), &text)?;
@@ -112,7 +112,7 @@ impl CatalogDir {
 
     /// A catalog that another program wrote; it stays when dropped.
     pub fn existing(path: PathBuf) -> Self {
-        Self { place: Place::Existing(path) }
+        Self { place: CatalogFolder::Existing(path) }
     }
 
     /// Adds a file, whatever it holds.
@@ -127,8 +127,8 @@ impl CatalogDir {
     /// The root of the catalog.
     pub fn path(&self) -> &Path {
         match &self.place {
-            Place::Temporary(dir) => dir.path(),
-            Place::Existing(path) => path,
+            CatalogFolder::Temporary(dir) => dir.path(),
+            CatalogFolder::Existing(path) => path,
         }
     }
 }

@@ -23,5 +23,5 @@ pub mod scenarios;
 
 pub use context::TestContext;
 pub use provider::Provider;
-pub use runner::{Outcome, Verdict};
+pub use runner::{Outcome, ScenarioResult};
 pub use scenario::{Need, RunsWith, Scenario, scenario};

@@ -23,12 +23,12 @@ pub struct Outcome {
     /// How long it took.
     pub took: Duration,
     /// What came out.
-    pub verdict: Verdict,
+    pub verdict: ScenarioResult,
 }
 
 /// What came out of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ScenarioResult {
     /// All that was expected is true.
     Passed,
     /// Something is not.
@@ -133,7 +133,7 @@ async fn outcome(
     let (name, begun) = (scenario.name, Instant::now());
     let lacking = scenario.needs.iter().find_map(|need| provider.facts().lacks(*need));
     let verdict = match lacking {
-        Some(reason) => Verdict::Skipped { reason },
+        Some(reason) => ScenarioResult::Skipped { reason },
         None => {
             let folder = evidence.map(|root| root.join(name.replace("::", "-")));
             verdict(provider, scenario, folder).await
@@ -146,14 +146,14 @@ async fn verdict(
     provider: &Arc<dyn Provider>,
     scenario: Scenario,
     folder: Option<PathBuf>,
-) -> Verdict {
+) -> ScenarioResult {
     let (provider, kept) = (Arc::clone(provider), folder.clone());
     // In a task of its own, so that a panic is the failure of this scenario alone.
     let task = tokio::spawn(async move { play(&provider, &scenario, kept.as_deref()).await });
     let message = match task.await {
-        Ok(Ok(())) => return Verdict::Passed,
+        Ok(Ok(())) => return ScenarioResult::Passed,
         Ok(Err(error)) => format!("{error:#}"),
         Err(error) => format!("the scenario itself is broken: {error}"),
     };
-    Verdict::Failed { message, evidence: folder.filter(|folder| folder.is_dir()) }
+    ScenarioResult::Failed { message, evidence: folder.filter(|folder| folder.is_dir()) }
 }

@@ -14,7 +14,7 @@ pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
 /// The connection ended.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is cut, as the plan of faults wants it")]
-pub(super) struct Cut;
+pub(super) struct ConnectionCut;
 
 /// The answer as it is.
 pub(super) fn passed_on<B>(answer: Response<B>) -> Response<ResponseBody>
@@ -36,7 +36,7 @@ where
         let data = body.into_data_stream().map_err(Into::into);
         let data = data.flat_map(move |chunk| {
             let parts = match chunk {
-                Ok(chunk) if is_last() => vec![Ok(half(&chunk)), Err(Cut.into())],
+                Ok(chunk) if is_last() => vec![Ok(half(&chunk)), Err(ConnectionCut.into())],
                 other => vec![other],
             };
             futures::stream::iter(parts)

@@ -116,7 +116,7 @@ struct Counts {
 
 /// What happens to a request, and a number for the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct InjectedFault {
     pub fault: Fault,
     pub detail: u64,
 }
@@ -149,7 +149,12 @@ impl Injector {
         throw(self.seed, purpose) % limit.max(1)
     }
 
-    pub(super) fn judge(&self, moment: FaultPoint, method: &Method, path: &str) -> Option<Verdict> {
+    pub(super) fn judge(
+        &self,
+        moment: FaultPoint,
+        method: &Method,
+        path: &str,
+    ) -> Option<InjectedFault> {
         self.state().judge(self.seed, (moment, method.to_string(), path.to_owned()))
     }
 
@@ -159,7 +164,7 @@ impl Injector {
 }
 
 impl State {
-    fn judge(&mut self, seed: u64, key: Key) -> Option<Verdict> {
+    fn judge(&mut self, seed: u64, key: Key) -> Option<InjectedFault> {
         let (faults, moment) = (self.plan.faults.iter().copied(), key.0);
         let suitable: Vec<Fault> = faults.filter(|fault| fault.suits(moment)).collect();
         let counts = self.seen.entry(key.clone()).or_default();
@@ -175,7 +180,7 @@ impl State {
         let fault = *suitable.get(chosen)?;
         counts.faults += 1;
         *self.injected.entry(fault).or_default() += 1;
-        Some(Verdict { fault, detail: throw(seed, (&key, number, "detail")) })
+        Some(InjectedFault { fault, detail: throw(seed, (&key, number, "detail")) })
     }
 }
 

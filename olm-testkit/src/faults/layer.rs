@@ -8,8 +8,8 @@ use http::{Request, Response, StatusCode};
 use hyper::body::{Body, Bytes};
 use tower::{BoxError, Layer, Service};
 
-use super::body::{Cut, ResponseBody, cut_when, expired, passed_on, status};
-use super::injector::{Fault, FaultPoint, Injector, Verdict};
+use super::body::{ConnectionCut, ResponseBody, cut_when, expired, passed_on, status};
+use super::injector::{Fault, FaultPoint, InjectedFault, Injector};
 
 /// What comes back through the layer.
 pub type ApiResponse = Response<ResponseBody>;
@@ -69,8 +69,8 @@ where
         Box::pin(async move {
             let answer = call.await.map_err(Into::into)?;
             match verdict {
-                Some(Verdict { fault: Fault::CutAfter, .. }) => Err(Cut.into()),
-                Some(Verdict { fault: Fault::Slow, detail }) => {
+                Some(InjectedFault { fault: Fault::CutAfter, .. }) => Err(ConnectionCut.into()),
+                Some(InjectedFault { fault: Fault::Slow, detail }) => {
                     tokio::time::sleep(Duration::from_millis(detail % SLOW)).await;
                     Ok(passed_on(answer))
                 }
@@ -84,7 +84,9 @@ where
 }
 
 /// The answer to a request that the API server does not get to see.
-fn refusal(Verdict { fault, detail }: Verdict) -> Option<Result<ApiResponse, BoxError>> {
+fn refusal(
+    InjectedFault { fault, detail }: InjectedFault,
+) -> Option<Result<ApiResponse, BoxError>> {
     const BROKEN: [(StatusCode, &str); 4] = [
         (StatusCode::INTERNAL_SERVER_ERROR, "InternalError"),
         (StatusCode::BAD_GATEWAY, ""),
@@ -99,7 +101,7 @@ fn refusal(Verdict { fault, detail }: Verdict) -> Option<Result<ApiResponse, Box
             let (code, reason) = BROKEN[usize::try_from(detail % 4).unwrap_or_default()];
             Some(Ok(status(code, reason)))
         }
-        Fault::CutBefore => Some(Err(Cut.into())),
+        Fault::CutBefore => Some(Err(ConnectionCut.into())),
         Fault::Gone if detail.is_multiple_of(2) => Some(Ok(status(StatusCode::GONE, "Expired"))),
         Fault::Gone => Some(Ok(expired())),
         Fault::Unauthorized => Some(Ok(status(StatusCode::UNAUTHORIZED, "Unauthorized"))),

@@ -168,7 +168,7 @@ struct Waiting {
 type Entry = (bool, Reverse<u32>, &'static str, Option<&'static str>);
 
 /// A place among those that are under way; free again when this is dropped.
-pub struct Place {
+pub struct TrialSlot {
     name: &'static str,
     lane: Option<&'static str>,
     /// How many places it takes.
@@ -196,7 +196,7 @@ pub fn prepare(arguments: &mut Arguments, trials: &mut [Trial]) -> Result<()> {
 }
 
 /// Waits for a place.
-pub fn enter(name: &'static str) -> Place {
+pub fn enter(name: &'static str) -> TrialSlot {
     let lane = lane(name);
     let is_alone = ALONE.iter().any(|begin| name.starts_with(begin));
     let entry = (is_alone, Reverse(seconds(name)), name, lane);
@@ -211,7 +211,7 @@ pub fn enter(name: &'static str) -> Place {
     state.lanes.extend(lane);
     // There may be a place for the next one, too.
     FREE.notify_all();
-    Place { name, lane, places, since: Instant::now() }
+    TrialSlot { name, lane, places, since: Instant::now() }
 }
 
 impl Waiting {
@@ -227,7 +227,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Place {
+impl Drop for TrialSlot {
     fn drop(&mut self) {
         println!("{:6.1} s  {}", self.since.elapsed().as_secs_f64(), self.name);
         let mut state = waiting();

@@ -10,12 +10,12 @@ use super::*;
 /// Range text, then either the versions of [`SAMPLES`] in it or the library's error.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
-enum Verdict {
+enum ExpectedRange {
     Contains(Vec<String>),
     Error(String),
 }
 
-fn golden_ranges() -> Vec<(String, Verdict)> {
+fn golden_ranges() -> Vec<(String, ExpectedRange)> {
     serde_json::from_str(include_str!("golden_ranges.json")).unwrap()
 }
 
@@ -28,7 +28,7 @@ const SAMPLES: &str = "0.0.0 0.0.1 0.1.0 0.5.0 0.9.9 1.0.0-alpha 1.0.0-alpha.1 1
 fn ranges_mean_what_they_mean_in_go() {
     for (text, verdict) in golden_ranges() {
         match (Range::parse(&text), verdict) {
-            (Ok(range), Verdict::Contains(expected)) => {
+            (Ok(range), ExpectedRange::Contains(expected)) => {
                 let found: Vec<_> = SAMPLES
                     .split_whitespace()
                     .filter(|sample| range.contains(&Version::parse(sample).unwrap()))
@@ -36,7 +36,7 @@ fn ranges_mean_what_they_mean_in_go() {
                 assert_eq!(found, expected, "range {text:?}");
                 assert_eq!(range.to_string(), text);
             }
-            (Err(_), Verdict::Error(_)) => {}
+            (Err(_), ExpectedRange::Error(_)) => {}
             (found, _) => panic!("range {text:?}: unexpected {found:?}"),
         }
     }
@@ -48,7 +48,7 @@ fn range_errors_start_with_the_words_of_the_go_library() {
         |text: &str, go: &str| text.is_ascii() && !text.contains('x') && !go.contains("strconv");
     let mut compared = 0;
     for (text, verdict) in golden_ranges() {
-        if let (Err(error), Verdict::Error(go)) = (Range::parse(&text), verdict)
+        if let (Err(error), ExpectedRange::Error(go)) = (Range::parse(&text), verdict)
             && comparable(&text, &go)
         {
             assert!(error.to_string().starts_with(&go), "{error} does not start with {go}");

@@ -10,6 +10,7 @@ mod dependencies;
 mod differences;
 mod features;
 mod files;
+mod layout;
 mod licences;
 mod references;
 mod scenarios;
@@ -50,6 +51,9 @@ const CHECKS: &[Check] = &[
     Check { rule: "no path of a developer's machine", find: files::machine_paths },
     Check { rule: "words are those of Kubernetes", find: words::unusual },
     Check { rule: "the name of a type says what it is", find: words::vague_types },
+    Check { rule: "a module with parts is a folder", find: layout::beside_their_folder },
+    Check { rule: "reconcilers are called so", find: layout::misnamed_reconcilers },
+    Check { rule: "the operators have one clock", find: layout::other_clocks },
     Check { rule: "tasks start where a panic is looked after", find: tasks::bare },
     Check { rule: "pure crates read no clock and no randomness", find: files::impure_calls },
     Check { rule: "texts of others are read with a budget", find: files::unbounded_readers },
@@ -84,6 +88,7 @@ const CHECKS: &[Check] = &[
         find: citations::dangling,
     },
     Check { rule: "links to and in docs/spec lead somewhere", find: spec_links::broken },
+    Check { rule: "each rule of docs/spec names its file of v0", find: spec_links::without_source },
     Check {
         rule: "each difference from v0, and each attack, names tests that exist",
         find: differences::without_test,

@@ -1,5 +1,5 @@
 //! Links of any page to a section of docs/spec, and links of docs/spec to rows of docs/differences.md, lead
-//! somewhere.
+//! somewhere; and each section says where v0 has its rule.
 //!
 //! A link to a row is `[beginning of its subject][label]`, where the page defines the label as a table
 //! of docs/differences.md.
@@ -19,6 +19,13 @@ const FOLDER: &str = "docs/spec/";
 const DIFFERENCES: &str = "docs/differences.md";
 const TABLE: &str = "../differences.md#";
 
+/// Sections, or chapters as a whole, that state no rule of v0: names, examples, and what v0 does not test.
+const WITHOUT_RULE: [(&str, &str); 3] = [
+    ("docs/spec/catalog-operator.md", "0.1"),
+    ("docs/spec/catalog-operator.md", "9.13"),
+    ("docs/spec/olm-operator.md", "8"),
+];
+
 /// Links to sections, tables and rows that do not exist.
 pub(super) fn broken(workspace: &Workspace) -> Result<Vec<String>> {
     let pages: Vec<&SourceFile> =
@@ -37,6 +44,34 @@ pub(super) fn broken(workspace: &Workspace) -> Result<Vec<String>> {
         all.map(|(at, problem)| format!("{}:{}: {problem}", page.path, line(&page.text, at)))
     });
     Ok(problems.collect())
+}
+
+/// Sections that do not say where v0 has their rule. A chapter may say so for all its sections.
+pub(super) fn without_source(workspace: &Workspace) -> Result<Vec<String>> {
+    let pages = workspace.files.iter().filter(|file| file.path.starts_with(FOLDER));
+    Ok(pages.flat_map(unsourced).collect())
+}
+
+fn unsourced(page: &SourceFile) -> Vec<String> {
+    let sections = sections(&page.text);
+    let has_source = |text: &str| text.lines().any(|line| line.starts_with("v0: "));
+    let sourced: BTreeSet<&str> =
+        sections.iter().filter(|(_, text)| has_source(text)).map(|(name, _)| *name).collect();
+    let missing = sections.iter().filter_map(|(name, _)| {
+        let (chapter, _) = name.split_once('.')?;
+        let is_explained = [*name, chapter]
+            .into_iter()
+            .any(|one| sourced.contains(one) || WITHOUT_RULE.contains(&(page.path.as_str(), one)));
+        let problem =
+            || format!("{}: section {name} does not say where v0 has its rule", page.path);
+        (!is_explained).then(problem)
+    });
+    missing.collect()
+}
+
+/// Name and text of each section.
+fn sections(text: &str) -> Vec<(&str, &str)> {
+    text.split("<a id=\"").skip(1).filter_map(|rest| rest.split_once('"')).collect()
 }
 
 /// What a page can link to.
@@ -187,6 +222,20 @@ mod tests {
             "deploy/README.md:1: docs/spec/one.md has no section 1.4",
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_section_or_its_chapter_says_where_v0_has_the_rule() {
+        let found = |text: &str| {
+            let file = SourceFile { path: "docs/spec/one.md".into(), text: text.into() };
+            without_source(&Workspace { files: vec![file], packages: BTreeMap::new() }).unwrap()
+        };
+        let none: [&str; 0] = [];
+        let (chapter, section) = ("<a id=\"1\"></a>\n", "<a id=\"1.1\"></a>\nA rule.\n");
+        assert_eq!(found(&format!("{chapter}{section}v0: `a.go`.\n")), none);
+        assert_eq!(found(&format!("{chapter}v0: `a.go`.\n{section}")), none);
+        let problem = "docs/spec/one.md: section 1.1 does not say where v0 has its rule";
+        assert_eq!(found(&format!("{chapter}{section}As in v0: nothing.\n")), [problem]);
     }
 
     #[test]

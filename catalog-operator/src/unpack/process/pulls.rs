@@ -57,7 +57,7 @@ pub(super) enum State {
     Pulling,
     /// This is in it.
     Pulled(Arc<BundleFolder>),
-    /// It could not be had; that is tried again after this time.
+    /// It could not be pulled; that is tried again after this time.
     Failed(Failure, Duration),
 }
 

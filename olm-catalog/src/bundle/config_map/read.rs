@@ -53,7 +53,7 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// There is no bundle to be had from a ConfigMap.
+/// Why a ConfigMap yields no bundle.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// A value cannot be decoded. The text up to the key is v0's.

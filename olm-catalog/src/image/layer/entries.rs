@@ -7,7 +7,7 @@ use tar::{Entry, EntryType};
 use super::super::tree::{Node, Tree};
 use super::super::{LayerError, Limits};
 use super::extended::Extended;
-use super::files::{Files, Place};
+use super::files::{FileLocation, Files};
 use super::{Used, broken, raw_entries};
 
 /// Start of the name of a file that says what is gone.
@@ -130,7 +130,7 @@ impl<F: Files> Layer<'_, F> {
             return Ok(Node::Large(size));
         }
         let layer = u32::try_from(self.used.layers.saturating_sub(1)).unwrap_or(u32::MAX);
-        let place = Place { layer, entry: number, size };
+        let place = FileLocation { layer, entry: number, size };
         Ok(Node::File(self.files.keep(path, place, entry, self.limits)?))
     }
 

@@ -8,7 +8,7 @@ use super::broken;
 
 /// A file of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FileLocation {
     /// Number of the layer, the lowest is 0.
     pub layer: u32,
     /// Number of the entry in the layer, headers about other entries included.
@@ -26,7 +26,7 @@ pub(in super::super) trait Files {
     fn keep(
         &mut self,
         path: &str,
-        place: Place,
+        place: FileLocation,
         content: &mut dyn Read,
         limits: &Limits,
     ) -> Result<Self::Kept, LayerError>;
@@ -44,7 +44,7 @@ impl Files for InMemory {
     fn keep(
         &mut self,
         path: &str,
-        place: Place,
+        place: FileLocation,
         content: &mut dyn Read,
         limits: &Limits,
     ) -> Result<Self::Kept, LayerError> {
@@ -66,12 +66,12 @@ impl Files for InMemory {
 pub(in super::super) struct Places;
 
 impl Files for Places {
-    type Kept = Place;
+    type Kept = FileLocation;
 
     fn keep(
         &mut self,
         _: &str,
-        place: Place,
+        place: FileLocation,
         _: &mut dyn Read,
         _: &Limits,
     ) -> Result<Self::Kept, LayerError> {

@@ -19,7 +19,7 @@ use bounded::Bounded;
 use entries::Layer;
 
 pub use compression::Compression;
-pub use files::Place;
+pub use files::FileLocation;
 pub(super) use files::{Files, InMemory, Places};
 
 /// What all layers of an image have used up.

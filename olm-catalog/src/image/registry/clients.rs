@@ -15,7 +15,7 @@ use hyper_util::client::legacy::Client as Pool;
 use hyper_util::rt::TokioExecutor;
 
 use super::dial::{Dialer, Network, address_of, addresses};
-use super::place::Place;
+use super::place::AddressRange;
 use super::trust::{self, Trust};
 use crate::registry::client::Proxy;
 
@@ -33,7 +33,7 @@ pub(super) struct ClientsOptions {
 pub(super) struct Clients {
     network: Arc<dyn Network>,
     proxy: Option<Proxy>,
-    of: BTreeMap<Place, Client>,
+    of: BTreeMap<AddressRange, Client>,
 }
 
 impl Clients {
@@ -41,14 +41,14 @@ impl Clients {
     pub(super) fn new(options: &ClientsOptions, authorities: &[Vec<u8>]) -> io::Result<Self> {
         let ClientsOptions { trust, network, proxy } = options;
         let config = trust::config(*trust, authorities)?;
-        let client = |home: Place| {
+        let client = |home: AddressRange| {
             let (network, proxy) = (Arc::clone(network), proxy.clone());
             let dialer = Dialer { network, proxy, home };
             let builder = HttpsConnectorBuilder::new().with_tls_config(config.clone());
             let connector = builder.https_or_http().enable_http1().wrap_connector(dialer);
             (home, Pool::builder(TokioExecutor::new()).build(connector))
         };
-        let of = Place::ALL.into_iter().map(client).collect();
+        let of = AddressRange::ALL.into_iter().map(client).collect();
         Ok(Self { of, network: Arc::clone(network), proxy: proxy.clone() })
     }
 
@@ -61,7 +61,7 @@ impl Clients {
     }
 
     /// Where a registry lies. What is behind a proxy is in public: only the proxy knows better.
-    async fn place(&self, home: &Uri) -> io::Result<Place> {
+    async fn place(&self, home: &Uri) -> io::Result<AddressRange> {
         let is_proxied = match &self.proxy {
             Some(proxy) if home.scheme_str() == Some("https") => {
                 proxy.for_address(&address_of(home)?)?.is_some()
@@ -70,9 +70,9 @@ impl Clients {
         };
         if is_proxied {
             let host = home.host().unwrap_or_default().trim_matches(['[', ']']);
-            return Ok(Place::of_text(host).unwrap_or(Place::Public));
+            return Ok(AddressRange::of_text(host).unwrap_or(AddressRange::Public));
         }
         let addresses = addresses(&*self.network, home).await?;
-        Ok(Place::of_all(addresses.iter().map(|address| address.ip())))
+        Ok(AddressRange::of_all(addresses.iter().map(|address| address.ip())))
     }
 }

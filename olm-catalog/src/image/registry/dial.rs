@@ -21,7 +21,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use tower::Service;
 
-use super::place::Place;
+use super::place::AddressRange;
 use crate::registry::client::{Address, Proxy, ProxyServer};
 
 /// Longest time to connect to one address.
@@ -54,7 +54,7 @@ impl Network for System {
 pub(super) struct Dialer {
     pub(super) network: Arc<dyn Network>,
     pub(super) proxy: Option<Proxy>,
-    pub(super) home: Place,
+    pub(super) home: AddressRange,
 }
 
 /// There is no connection.
@@ -101,7 +101,7 @@ impl Dialer {
         server: &ProxyServer,
         target: &Address,
     ) -> Result<TcpStream, DialError> {
-        let literal = Place::of_text(target.host());
+        let literal = AddressRange::of_text(target.host());
         if literal.is_some_and(|place| !self.home.may_refer_to(place)) {
             return Err(DialError::NotPublic);
         }
@@ -124,7 +124,7 @@ impl Dialer {
     async fn directly(&self, url: &Uri) -> Result<TcpStream, DialError> {
         let mut error = DialError::NotPublic;
         for address in addresses(&*self.network, url).await? {
-            if !self.home.may_refer_to(Place::of(address.ip())) {
+            if !self.home.may_refer_to(AddressRange::of(address.ip())) {
                 continue;
             }
             match timeout(CONNECT, self.network.connect(address)).await {

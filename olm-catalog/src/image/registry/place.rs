@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Where an address lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum AddressRange {
     /// It is reachable from the internet.
     Public,
     /// A private network, for example that of Pods and Services.
@@ -17,7 +17,7 @@ pub(super) enum Place {
     Nowhere,
 }
 
-impl Place {
+impl AddressRange {
     pub(super) const ALL: [Self; 5] =
         [Self::Public, Self::Private, Self::Loopback, Self::LinkLocal, Self::Nowhere];
 
@@ -59,29 +59,29 @@ impl Place {
     }
 }
 
-fn of_v4(address: Ipv4Addr) -> Place {
+fn of_v4(address: Ipv4Addr) -> AddressRange {
     let [first, second, third, _] = address.octets();
     match (first, second, third) {
-        (127, ..) => Place::Loopback,
-        (169, 254, _) => Place::LinkLocal,
+        (127, ..) => AddressRange::Loopback,
+        (169, 254, _) => AddressRange::LinkLocal,
         // Whoever connects to it connects to this machine.
-        (0, ..) if address.is_unspecified() => Place::Loopback,
-        (100, 64..=127, _) => Place::Private,
-        _ if address.is_private() => Place::Private,
-        (0, ..) | (192, 0, 0) | (198, 18..=19, _) | (224.., ..) => Place::Nowhere,
-        _ if address.is_documentation() => Place::Nowhere,
-        _ => Place::Public,
+        (0, ..) if address.is_unspecified() => AddressRange::Loopback,
+        (100, 64..=127, _) => AddressRange::Private,
+        _ if address.is_private() => AddressRange::Private,
+        (0, ..) | (192, 0, 0) | (198, 18..=19, _) | (224.., ..) => AddressRange::Nowhere,
+        _ if address.is_documentation() => AddressRange::Nowhere,
+        _ => AddressRange::Public,
     }
 }
 
-fn of_v6(address: Ipv6Addr) -> Place {
+fn of_v6(address: Ipv6Addr) -> AddressRange {
     match address.segments() {
-        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => Place::Loopback,
-        [0xfe80..=0xfebf, ..] => Place::LinkLocal,
-        [0xfc00..=0xfdff | 0xfec0..=0xfeff, ..] => Place::Private,
-        [0x2001, 0x0db8, ..] | [0x2001, 0..=0x01ff, ..] => Place::Nowhere,
-        [0x2000..=0x3fff, ..] => Place::Public,
-        _ => Place::Nowhere,
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => AddressRange::Loopback,
+        [0xfe80..=0xfebf, ..] => AddressRange::LinkLocal,
+        [0xfc00..=0xfdff | 0xfec0..=0xfeff, ..] => AddressRange::Private,
+        [0x2001, 0x0db8, ..] | [0x2001, 0..=0x01ff, ..] => AddressRange::Nowhere,
+        [0x2000..=0x3fff, ..] => AddressRange::Public,
+        _ => AddressRange::Nowhere,
     }
 }
 
@@ -102,7 +102,7 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
 mod tests {
     use rstest::rstest;
 
-    use super::Place::{self, LinkLocal, Loopback, Nowhere, Private, Public};
+    use super::AddressRange::{self, LinkLocal, Loopback, Nowhere, Private, Public};
 
     #[rstest]
     #[case("8.8.8.8", Public)]
@@ -131,8 +131,8 @@ mod tests {
     #[case("255.255.255.255", Nowhere)]
     #[case("ff02::1", Nowhere)]
     #[case("2001:db8::1", Nowhere)]
-    fn places(#[case] address: &str, #[case] expected: Place) {
-        assert_eq!(Place::of(address.parse().unwrap()), expected);
+    fn places(#[case] address: &str, #[case] expected: AddressRange) {
+        assert_eq!(AddressRange::of(address.parse().unwrap()), expected);
     }
 
     #[rstest]
@@ -146,8 +146,8 @@ mod tests {
     #[case("167772167", Some(Nowhere))]
     #[case("0x0a000007", Some(Nowhere))]
     #[case("012.0.0.07", Some(Nowhere))]
-    fn texts(#[case] host: &str, #[case] expected: Option<Place>) {
-        assert_eq!(Place::of_text(host), expected);
+    fn texts(#[case] host: &str, #[case] expected: Option<AddressRange>) {
+        assert_eq!(AddressRange::of_text(host), expected);
     }
 
     #[rstest]
@@ -155,14 +155,14 @@ mod tests {
     #[case(Private, &[Public, Private])]
     #[case(Loopback, &[Public, Private, Loopback])]
     #[case(LinkLocal, &[Public, Private, LinkLocal])]
-    fn references(#[case] home: Place, #[case] expected: &[Place]) {
-        let may = Place::ALL.into_iter().filter(|place| home.may_refer_to(*place));
+    fn references(#[case] home: AddressRange, #[case] expected: &[AddressRange]) {
+        let may = AddressRange::ALL.into_iter().filter(|place| home.may_refer_to(*place));
         assert_eq!(may.collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn one_address_inside_is_enough() {
         let addresses = ["8.8.8.8", "10.0.0.1"].map(|text| text.parse().unwrap());
-        assert_eq!(Place::of_all(addresses), Private);
+        assert_eq!(AddressRange::of_all(addresses), Private);
     }
 }

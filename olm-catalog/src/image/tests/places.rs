@@ -89,7 +89,7 @@ fn moved(to: &str) -> (String, StubResponse) {
     (blob(), answer("307 There", &format!("Location: {to}\r\n"), ""))
 }
 
-/// A token is said to be had elsewhere.
+/// A challenge that names another host for tokens.
 fn token() -> (String, StubResponse) {
     let realm = "WWW-Authenticate: Bearer realm=\"http://inside.test/token\"\r\n";
     ("/v2/b/manifests/v1".to_owned(), answer("401 Who", realm, ""))

@@ -38,7 +38,7 @@ where
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let answer = self.0.call(request);
-        let whole = |body| Body::new(CompleteBody { body, place: Place::default() });
+        let whole = |body| Body::new(CompleteBody { body, place: StreamPosition::default() });
         Box::pin(async move { Ok(answer.await?.map(whole)) })
     }
 }
@@ -46,7 +46,7 @@ where
 /// A body that fails where it ends inside a message.
 struct CompleteBody {
     body: Body,
-    place: Place,
+    place: StreamPosition,
 }
 
 impl http_body::Body for CompleteBody {
@@ -76,7 +76,7 @@ impl http_body::Body for CompleteBody {
 
 /// Where in a stream of messages.
 #[derive(Debug, Default)]
-struct Place {
+struct StreamPosition {
     /// Bytes there are of the header that has begun.
     known: usize,
     /// The last four of them, which in the end are the length.
@@ -85,7 +85,7 @@ struct Place {
     missing: usize,
 }
 
-impl Place {
+impl StreamPosition {
     fn pass(&mut self, frame: Frame<Bytes>) -> Result<Frame<Bytes>, Status> {
         match frame.data_ref() {
             Some(data) => self.read(data),
@@ -136,7 +136,7 @@ impl Place {
 mod tests {
     use rstest::rstest;
 
-    use super::Place;
+    use super::StreamPosition;
 
     const TWO: &[u8] = &[0, 0, 0, 0, 2, 7, 7, 1, 0, 0, 0, 0];
 
@@ -150,7 +150,7 @@ mod tests {
     #[case::half_a_second_header(&TWO[..9], false)]
     fn a_stream_may_end_between_messages(#[case] bytes: &[u8], #[case] whole: bool) {
         for piece in 1..=bytes.len().max(1) {
-            let mut place = Place::default();
+            let mut place = StreamPosition::default();
             bytes.chunks(piece).for_each(|piece| place.read(piece));
             assert_eq!(place.end().is_ok(), whole, "in pieces of {piece}");
         }
@@ -158,11 +158,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_counted() {
-        let mut place = Place::default();
+        let mut place = StreamPosition::default();
         place.read(&[0, 0, 0, 3, 232, 1]);
         let said = place.end().unwrap_err().to_string();
         assert!(said.contains("999 bytes of it are missing; it is asked for again"), "{said}");
-        place = Place::default();
+        place = StreamPosition::default();
         place.read(&[0, 0]);
         let said = place.end().unwrap_err().to_string();
         assert!(said.contains("header of a message; it is asked for again"), "{said}");

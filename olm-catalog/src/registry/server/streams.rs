@@ -41,7 +41,7 @@ impl Streams {
         answers: impl Iterator<Item = Result<T, Status>> + Send + 'static,
     ) -> Result<impl Iterator<Item = Result<T, Status>> + Send + 'static, Status> {
         let number = self.enter()?;
-        let place = Place { streams: Arc::clone(self), number };
+        let place = StreamSlot { streams: Arc::clone(self), number };
         Ok(answers.scan(Some(place), |place, answer| {
             if place.as_ref()?.is_kept() {
                 return Some(answer);
@@ -73,12 +73,12 @@ impl Streams {
 }
 
 /// The place of one stream.
-struct Place {
+struct StreamSlot {
     streams: Arc<Streams>,
     number: u64,
 }
 
-impl Place {
+impl StreamSlot {
     /// Notes that the stream is read; false when that comes too late.
     fn is_kept(&self) -> bool {
         let mut open = self.streams.lock();
@@ -92,7 +92,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         self.streams.lock().read.remove(&self.number);
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Subcommand;
 
-use super::cluster::Place;
+use super::cluster::ClusterConfigMap;
 use crate::bundle::config_map::{DATA_BYTES, Encoding, Options, write};
 use crate::server::log;
 
@@ -63,7 +63,8 @@ impl Extract {
             image: std::env::var(IMAGE).unwrap_or_default(),
         };
         let kubeconfig = self.kubeconfig.as_deref();
-        let place = Place::open(kubeconfig, &self.namespace, &self.config_map_name).await?;
+        let place =
+            ClusterConfigMap::open(kubeconfig, &self.namespace, &self.config_map_name).await?;
         place.change(|config_map| Ok(write(config_map, &bundle, &options)?)).await?;
         println!(
             "{} files of {} are in the ConfigMap {}/{}",

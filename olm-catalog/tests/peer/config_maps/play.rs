@@ -14,7 +14,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
 use super::super::ask::{Api, CallResult, RegistryClients};
-use crate::support::{Place, TIMEOUT};
+use crate::support::{ReservedAddress, TIMEOUT};
 use crate::tool_programs::api_server::ApiServer;
 
 /// What a server says: answers by question; or none, since it ended.
@@ -33,7 +33,7 @@ pub async fn said(
         "metadata": {"name": "content", "namespace": "olm"},
         "data": data,
     })));
-    let place = Place::reserve();
+    let place = ReservedAddress::reserve();
     let port = place.address.port();
     let mut command = Command::new(program);
     command

@@ -9,7 +9,7 @@ use olm_client::acts::rights::{Action, NamespaceRights};
 use olm_client::acts::{self, verdict};
 use olm_client::package::{key_of, the_only};
 use olm_plan::preview::Preview;
-use olm_plan::suggested::{Place, PlacementRequest, place, suggestion};
+use olm_plan::suggested::{Placement, PlacementRequest, place, suggestion};
 use olm_types::api::{
     CsvDescription, InstallModeSet, OperatorGroup, PackageChannel, PackageManifestStatus,
 };
@@ -228,7 +228,7 @@ fn goes_to(
     status: &PackageManifestStatus,
     head: Option<&CsvDescription>,
     global: &str,
-) -> Place {
+) -> Placement {
     let catalog = key_of(status).to_string();
     let question =
         PlacementRequest { home: visit.home(), is_named: false, catalog: &catalog, global };

@@ -20,12 +20,12 @@ pub struct Fields(Arc<Vec<Node>>);
 struct Node {
     is_left_out: bool,
     /// Few, so that looking at all of them is quickest.
-    below: Vec<(&'static str, Place)>,
+    below: Vec<(&'static str, FieldPosition)>,
 }
 
 /// A place in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(usize);
+pub(super) struct FieldPosition(usize);
 
 impl Default for Fields {
     /// What every answer lacks: `metadata.managedFields`.
@@ -48,7 +48,8 @@ impl Fields {
     fn add(&mut self, path: &[&'static str]) {
         let nodes = Arc::make_mut(&mut self.0);
         for object in OBJECTS {
-            let end = object.iter().chain(path).fold(Place(0), |at, name| step(nodes, at, name));
+            let end =
+                object.iter().chain(path).fold(FieldPosition(0), |at, name| step(nodes, at, name));
             if let Some(node) = nodes.get_mut(end.0) {
                 node.is_left_out = true;
             }
@@ -56,30 +57,30 @@ impl Fields {
     }
 
     /// Where an answer begins.
-    pub(super) fn root(&self) -> Place {
-        Place(0)
+    pub(super) fn root(&self) -> FieldPosition {
+        FieldPosition(0)
     }
 
     /// Whether the field in this place is left out.
-    pub(super) fn is_left_out(&self, place: Place) -> bool {
+    pub(super) fn is_left_out(&self, place: FieldPosition) -> bool {
         self.0.get(place.0).is_some_and(|node| node.is_left_out)
     }
 
     /// The field of this name, where something at or below it is left out.
-    pub(super) fn named(&self, place: Place, name: &[u8]) -> Option<Place> {
+    pub(super) fn named(&self, place: FieldPosition, name: &[u8]) -> Option<FieldPosition> {
         let below = &self.0.get(place.0)?.below;
         below.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, place)| *place)
     }
 
     /// Every element of the list in this place, likewise.
-    pub(super) fn each(&self, place: Place) -> Option<Place> {
+    pub(super) fn each(&self, place: FieldPosition) -> Option<FieldPosition> {
         self.named(place, EACH.as_bytes())
     }
 }
 
 /// The place of this name below another, which is made where it is new.
-fn step(nodes: &mut Vec<Node>, at: Place, name: &'static str) -> Place {
-    let next = Place(nodes.len());
+fn step(nodes: &mut Vec<Node>, at: FieldPosition, name: &'static str) -> FieldPosition {
+    let next = FieldPosition(nodes.len());
     let Some(node) = nodes.get_mut(at.0) else { return at };
     match node.below.iter().find(|(known, _)| *known == name) {
         Some((_, place)) => *place,

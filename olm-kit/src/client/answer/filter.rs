@@ -6,7 +6,7 @@
 use hyper::body::Bytes;
 use memchr::memchr2;
 
-use super::fields::{Fields, Place};
+use super::fields::{FieldPosition, Fields};
 use super::output::Output;
 
 /// Most nested maps and lists of an answer. `serde_json` reads 127; in a list, an object begins at the
@@ -31,12 +31,12 @@ pub(super) struct Filter {
 
 /// A map or a list on the way.
 struct Open {
-    place: Place,
+    place: FieldPosition,
     is_map: bool,
     /// Whether a field was passed on, so that the next one needs a comma.
     has_fields: bool,
     /// The place of the value that comes next, if something at or below it may be left out.
-    next: Option<Place>,
+    next: Option<FieldPosition>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

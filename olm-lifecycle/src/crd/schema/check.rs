@@ -3,53 +3,53 @@
 use serde_json::Value;
 
 use super::Schema;
-use super::effort::Effort;
+use super::budget::CheckBudget;
+use super::findings::Findings;
 use super::number::Number;
 use super::path::Path;
-use super::verdict::Verdict;
 
 const INTEGER: &str = "integer";
 const NUMBER: &str = "number";
 
 impl Schema {
-    /// What is wrong with the object; nothing when it is valid. Says nothing once `effort` is exhausted.
-    pub(in crate::crd) fn check(&self, object: &Value, effort: &Effort) -> Vec<String> {
-        self.verdict(&Path::root(effort), object).into_findings()
+    /// What is wrong with the object; nothing when it is valid. It says nothing once the budget is exhausted.
+    pub(in crate::crd) fn check(&self, object: &Value, budget: &CheckBudget) -> Vec<String> {
+        self.findings(&Path::root(budget), object).into_findings()
     }
 
     /// What is wrong with a part of an object.
-    pub(super) fn verdict(&self, path: &Path<'_>, value: &Value) -> Verdict {
-        let mut verdict = Verdict::default();
-        if !path.effort().spend(self.steps(value)) {
-            return verdict;
+    pub(super) fn findings(&self, path: &Path<'_>, value: &Value) -> Findings {
+        let mut findings = Findings::default();
+        if !path.budget().spend(self.steps(value)) {
+            return findings;
         }
         if value.is_null() {
-            self.check_null(&mut verdict, path);
-            return verdict;
+            self.check_null(&mut findings, path);
+            return findings;
         }
         if !self.types.is_empty() || !self.format.is_empty() {
-            self.check_type(&mut verdict, path, value);
+            self.check_type(&mut findings, path, value);
         }
-        self.check_alternatives(&mut verdict, path, value);
+        self.check_alternatives(&mut findings, path, value);
         match value {
             Value::String(text) => {
-                self.string.check(&mut verdict, path, value, text);
-                self.check_format(&mut verdict, path, text);
+                self.string.check(&mut findings, path, value, text);
+                self.check_format(&mut findings, path, text);
             }
             Value::Number(number) => {
-                self.number.check(&mut verdict, path, value, Number::of(number));
+                self.number.check(&mut findings, path, value, Number::of(number));
             }
-            Value::Array(items) => self.array.check(&mut verdict, path, items),
+            Value::Array(items) => self.array.check(&mut findings, path, items),
             Value::Bool(_) | Value::Object(_) | Value::Null => {}
         }
         if !self.allowed.is_empty() && !self.allowed.iter().any(|allowed| equal(allowed, value)) {
-            verdict.unsupported(path, value, &self.allowed);
+            findings.unsupported(path, value, &self.allowed);
         }
         if let Value::Object(fields) = value {
-            self.object.check(&mut verdict, path, fields);
+            self.object.check(&mut findings, path, fields);
         }
-        verdict.looked_at += self.rules_for(value);
-        verdict
+        findings.looked_at += self.rules_for(value);
+        findings
     }
 
     /// What looking at such a value takes, without what is in it.
@@ -66,20 +66,20 @@ impl Schema {
 
     /// Null is a value of its own: only type and list of values are looked at. No list of values
     /// allows it.
-    fn check_null(&self, verdict: &mut Verdict, path: &Path<'_>) {
+    fn check_null(&self, findings: &mut Findings, path: &Path<'_>) {
         if !self.types.is_empty() && !self.nullable {
             let types = self.types.join(",");
             let detail = format!("{path} in body must be of type {types}: \"null\"");
-            verdict.invalid_word(path, "null", &detail);
+            findings.invalid_word(path, "null", &detail);
         } else {
-            verdict.looked_at += 1;
+            findings.looked_at += 1;
         }
         if !self.allowed.is_empty() {
-            verdict.unsupported(path, &Value::Null, &self.allowed);
+            findings.unsupported(path, &Value::Null, &self.allowed);
         }
     }
 
-    fn check_type(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value) {
+    fn check_type(&self, findings: &mut Findings, path: &Path<'_>, value: &Value) {
         let found = type_of(value);
         let has = |wanted: &str| self.types.iter().any(|allowed| allowed == wanted);
         let numeric = has(NUMBER) || has(INTEGER);
@@ -95,33 +95,33 @@ impl Schema {
         let formatted = !self.format.is_empty();
         if formatted && !textual && !fits && found.1 != self.format {
             let detail = format!("{path} in body must be of type {}: {:?}", self.format, found.1);
-            verdict.invalid_word(path, found.1, &detail);
+            findings.invalid_word(path, found.1, &detail);
         } else if fits || (formatted && textual && !numeric) {
-            verdict.looked_at += 1;
+            findings.looked_at += 1;
         } else {
             let types = self.types.join(",");
             let detail = format!("{path} in body must be of type {types}: {:?}", found.0);
-            verdict.invalid_word(path, found.0, &detail);
+            findings.invalid_word(path, found.0, &detail);
         }
     }
 
-    fn check_format(&self, verdict: &mut Verdict, path: &Path<'_>, text: &str) {
+    fn check_format(&self, findings: &mut Findings, path: &Path<'_>, text: &str) {
         if let Some(false) = self.known_format.map(|format| format.matches(text)) {
             let format = &self.format;
             let detail = format!("{path} in body must be of type {format}: {text:?}");
-            verdict.invalid_word(path, text, &detail);
+            findings.invalid_word(path, text, &detail);
         }
     }
 
-    fn check_alternatives(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value) {
+    fn check_alternatives(&self, findings: &mut Findings, path: &Path<'_>, value: &Value) {
         if !self.any_of.is_empty() {
             let (best, valid) = best_of(&self.any_of, path, value, true);
             if valid == 0 {
                 let place = path.to_string();
                 let detail = format!("{place:?} must validate at least one schema (anyOf)");
-                verdict.whole(path, &detail);
+                findings.whole(path, &detail);
             }
-            verdict.merge(best);
+            findings.merge(best);
         }
         if !self.one_of.is_empty() {
             let (best, valid) = best_of(&self.one_of, path, value, false);
@@ -132,32 +132,32 @@ impl Schema {
                 };
                 let place = path.to_string();
                 let rule = "must validate one and only one schema (oneOf)";
-                verdict.whole(path, &format!("{place:?} {rule}. {found}"));
+                findings.whole(path, &format!("{place:?} {rule}. {found}"));
             }
             if valid < 2 {
-                verdict.merge(best);
+                findings.merge(best);
             }
         }
-        self.check_all_of(verdict, path, value);
-        if self.not.as_ref().is_some_and(|not| not.verdict(path, value).is_valid()) {
+        self.check_all_of(findings, path, value);
+        if self.not.as_ref().is_some_and(|not| not.findings(path, value).is_valid()) {
             let place = path.to_string();
-            verdict.whole(path, &format!("{place:?} must not validate the schema (not)"));
+            findings.whole(path, &format!("{place:?} must not validate the schema (not)"));
         }
-        verdict.looked_at += 1;
+        findings.looked_at += 1;
     }
 
-    fn check_all_of(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value) {
+    fn check_all_of(&self, findings: &mut Findings, path: &Path<'_>, value: &Value) {
         let mut valid = 0;
         for schema in &self.all_of {
-            let result = schema.verdict(path, value);
+            let result = schema.findings(path, value);
             valid += usize::from(result.is_valid());
-            verdict.merge(result);
+            findings.merge(result);
         }
         if valid != self.all_of.len() {
             let place = path.to_string();
             let none = if valid == 0 { ". None validated" } else { "" };
             let detail = format!("{place:?} must validate all the schemas (allOf){none}");
-            verdict.whole(path, &detail);
+            findings.whole(path, &detail);
         }
     }
 
@@ -176,21 +176,21 @@ impl Schema {
 
 /// The alternative to report (the first valid one, or else the one with most rules behind it),
 /// and how many are valid. With `any` the first valid one ends the search.
-fn best_of(schemas: &[Schema], path: &Path<'_>, value: &Value, any: bool) -> (Verdict, usize) {
-    let (mut best, mut valid) = (None::<Verdict>, 0);
+fn best_of(schemas: &[Schema], path: &Path<'_>, value: &Value, any: bool) -> (Findings, usize) {
+    let (mut best, mut valid) = (None::<Findings>, 0);
     for schema in schemas {
-        let verdict = schema.verdict(path, value);
-        if verdict.is_valid() {
+        let findings = schema.findings(path, value);
+        if findings.is_valid() {
             valid += 1;
             if valid == 1 {
-                best = Some(verdict);
+                best = Some(findings);
             }
             if any {
                 break;
             }
-        } else if valid == 0 && best.as_ref().is_none_or(|best| verdict.looked_at > best.looked_at)
+        } else if valid == 0 && best.as_ref().is_none_or(|best| findings.looked_at > best.looked_at)
         {
-            best = Some(verdict);
+            best = Some(findings);
         }
     }
     (best.unwrap_or_default(), valid)

@@ -2,29 +2,33 @@
 
 use serde_json::{Map, Value};
 
-use super::effort::Effort;
+use super::budget::CheckBudget;
+use super::findings::Findings;
 use super::path::Path;
-use super::verdict::Verdict;
 use super::{Additional, ArrayRules, ObjectRules};
 
 impl ArrayRules {
     /// Checks an array and its items.
-    pub(super) fn check(&self, verdict: &mut Verdict, path: &Path<'_>, items: &[Value]) {
+    pub(super) fn check(&self, findings: &mut Findings, path: &Path<'_>, items: &[Value]) {
         if let Some(schema) = &self.items {
             for (index, item) in items.iter().enumerate() {
-                verdict.merge(schema.verdict(&path.index(index), item));
+                findings.merge(schema.findings(&path.index(index), item));
             }
         }
         let size = count(items.len());
         if let Some(min) = self.min_items.filter(|min| size < *min) {
             let detail = format!("{path} in body should have at least {min} items");
-            verdict.invalid(path, &size.into(), &detail);
+            findings.invalid(path, &size.into(), &detail);
         }
         if let Some(max) = self.max_items.filter(|max| size > *max) {
-            verdict.too_many(path, size, max);
+            findings.too_many(path, size, max);
         }
-        if self.unique && has_duplicates(items, path.effort()) {
-            verdict.invalid_word(path, "", &format!("{path} in body shouldn't contain duplicates"));
+        if self.unique && has_duplicates(items, path.budget()) {
+            findings.invalid_word(
+                path,
+                "",
+                &format!("{path} in body shouldn't contain duplicates"),
+            );
         }
     }
 }
@@ -33,44 +37,44 @@ impl ObjectRules {
     /// Checks an object and its fields.
     pub(super) fn check(
         &self,
-        verdict: &mut Verdict,
+        findings: &mut Findings,
         path: &Path<'_>,
         fields: &Map<String, Value>,
     ) {
         let size = count(fields.len());
         if let Some(min) = self.min_properties.filter(|min| size < *min) {
             let detail = format!("{path} in body should have at least {min} properties");
-            verdict.invalid(path, &size.into(), &detail);
+            findings.invalid(path, &size.into(), &detail);
         }
         if let Some(max) = self.max_properties.filter(|max| size > *max) {
-            verdict.too_many(path, size, max);
+            findings.too_many(path, size, max);
         }
-        self.check_others(verdict, path, fields);
+        self.check_others(findings, path, fields);
         for (name, schema) in &self.properties {
             if let Some(value) = fields.get(name) {
-                verdict.merge(schema.verdict(&path.field(name), value));
+                findings.merge(schema.findings(&path.field(name), value));
             }
         }
         let missing = self.required.iter().filter(|name| !fields.contains_key(*name));
-        for name in missing.take_while(|_| !path.effort().is_exhausted()) {
-            verdict.required(&path.other(name));
+        for name in missing.take_while(|_| !path.budget().is_exhausted()) {
+            findings.required(&path.other(name));
         }
     }
 
     /// Fields without a schema of their own.
-    fn check_others(&self, verdict: &mut Verdict, path: &Path<'_>, fields: &Map<String, Value>) {
+    fn check_others(&self, findings: &mut Findings, path: &Path<'_>, fields: &Map<String, Value>) {
         let others = fields.iter().filter(|(name, _)| !self.properties.contains_key(*name));
         match &self.additional {
             Additional::Any => {}
             Additional::None => {
-                for (name, _) in others.take_while(|_| !path.effort().is_exhausted()) {
+                for (name, _) in others.take_while(|_| !path.budget().is_exhausted()) {
                     let detail = format!("{path}.{name} in body is a forbidden property");
-                    verdict.invalid_word(path, name, &detail);
+                    findings.invalid_word(path, name, &detail);
                 }
             }
             Additional::Like(schema) => {
                 for (name, value) in others {
-                    verdict.merge(schema.verdict(&path.other(name), value));
+                    findings.merge(schema.findings(&path.other(name), value));
                 }
             }
         }
@@ -82,9 +86,9 @@ fn count(length: usize) -> i64 {
 }
 
 /// Structural schemas may not ask for this, so that only its bound matters.
-fn has_duplicates(items: &[Value], effort: &Effort) -> bool {
+fn has_duplicates(items: &[Value], budget: &CheckBudget) -> bool {
     let mut texts: Vec<_> = items.iter().map(Value::to_string).collect();
     let bytes = texts.iter().map(String::len).sum();
     texts.sort_unstable();
-    effort.spend(bytes) && texts.windows(2).any(|pair| pair.first() == pair.last())
+    budget.spend(bytes) && texts.windows(2).any(|pair| pair.first() == pair.last())
 }

@@ -7,24 +7,24 @@
 //! the metadata of embedded resources. Unknown fields are no error, as in a stored object.
 //!
 //! A check visits every pair of a part of the object and a part of the schema at most once. That may
-//! still be as many as both sizes multiplied, so steps are counted ([`Effort`]).
+//! still be as many as both sizes multiplied, so steps are counted ([`CheckBudget`]).
 
+mod budget;
 mod check;
 mod compile;
 mod count;
-mod effort;
+mod findings;
 mod formats;
 mod number;
 mod path;
 mod text;
-mod verdict;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-pub(super) use effort::Effort;
-pub(super) use verdict::in_words;
+pub(super) use budget::CheckBudget;
+pub(super) use findings::in_words;
 
 use formats::Format;
 

@@ -7,8 +7,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::findings::Findings;
 use super::path::Path;
-use super::verdict::Verdict;
 use super::{Bound, NumberRules};
 
 /// How far a quotient may be from a whole number.
@@ -63,27 +63,27 @@ impl NumberRules {
     /// Checks a number.
     pub(super) fn check(
         &self,
-        verdict: &mut Verdict,
+        findings: &mut Findings,
         path: &Path<'_>,
         value: &Value,
         number: Number,
     ) {
         if let Some(factor) = self.multiple_of {
-            check_factor(verdict, path, value, number, factor);
+            check_factor(findings, path, value, number, factor);
         }
         if let Some(bound) =
             self.minimum.filter(|bound| exceeds(number.like(bound.value), number, bound))
         {
             let words = if bound.exclusive { "greater than" } else { "greater than or equal to" };
             let limit = number.like(bound.value);
-            verdict.invalid(path, value, &format!("{path} in body should be {words} {limit}"));
+            findings.invalid(path, value, &format!("{path} in body should be {words} {limit}"));
         }
         if let Some(bound) =
             self.maximum.filter(|bound| exceeds(number, number.like(bound.value), bound))
         {
             let words = if bound.exclusive { "less than" } else { "less than or equal to" };
             let limit = number.like(bound.value);
-            verdict.invalid(path, value, &format!("{path} in body should be {words} {limit}"));
+            findings.invalid(path, value, &format!("{path} in body should be {words} {limit}"));
         }
     }
 }
@@ -100,7 +100,7 @@ fn exceeds(a: Number, b: Number, bound: &Bound) -> bool {
 }
 
 fn check_factor(
-    verdict: &mut Verdict,
+    findings: &mut Findings,
     path: &Path<'_>,
     value: &Value,
     number: Number,
@@ -119,12 +119,12 @@ fn check_factor(
                 Number::Integer(integer) => Value::from(integer),
                 Number::Float(float) => Value::from(float),
             };
-            verdict.invalid(path, &shown, &detail);
+            findings.invalid(path, &shown, &detail);
             return;
         }
     };
     if !fits {
-        verdict.invalid(path, value, &format!("{path} in body should be a multiple of {factor}"));
+        findings.invalid(path, value, &format!("{path} in body should be a multiple of {factor}"));
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::effort::Effort;
+use super::budget::CheckBudget;
 
 /// A place in an object, as a chain of steps from its root; and what its check may still cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
     part: Part<'a>,
-    effort: &'a Effort,
+    budget: &'a CheckBudget,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,28 +24,28 @@ enum Part<'a> {
 
 impl<'a> Path<'a> {
     /// The object itself.
-    pub(super) fn root(effort: &'a Effort) -> Self {
-        Self { parent: None, part: Part::Root, effort }
+    pub(super) fn root(budget: &'a CheckBudget) -> Self {
+        Self { parent: None, part: Part::Root, budget }
     }
 
     /// What the check of the object may still cost.
-    pub(super) fn effort(&self) -> &'a Effort {
-        self.effort
+    pub(super) fn budget(&self) -> &'a CheckBudget {
+        self.budget
     }
 
     /// A field that the schema names.
     pub(super) fn field(&'a self, name: &'a str) -> Self {
-        Self { parent: Some(self), part: Part::Field(name), effort: self.effort }
+        Self { parent: Some(self), part: Part::Field(name), budget: self.budget }
     }
 
     /// A field that the schema does not name, or that is missing.
     pub(super) fn other(&'a self, name: &'a str) -> Self {
-        Self { parent: Some(self), part: Part::Other(name), effort: self.effort }
+        Self { parent: Some(self), part: Part::Other(name), budget: self.budget }
     }
 
     /// An item of an array.
     pub(super) fn index(&'a self, index: usize) -> Self {
-        Self { parent: Some(self), part: Part::Index(index), effort: self.effort }
+        Self { parent: Some(self), part: Part::Index(index), budget: self.budget }
     }
 
     /// The place as the field of a Kubernetes error: API servers begin it with `[]` for the object.
@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn places_are_spelled_as_api_servers_do() {
-        let effort = Effort::default();
-        let root = Path::root(&effort);
+        let budget = CheckBudget::default();
+        let root = Path::root(&budget);
         let spec = root.field("spec");
         let items = spec.other("items");
         let third = items.index(2);

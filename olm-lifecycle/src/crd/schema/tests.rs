@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 
 fn reported(schema: Value, object: Value) -> String {
-    in_words(&Schema::compile(&schema).check(&object, &Effort::default())).unwrap_or_default()
+    in_words(&Schema::compile(&schema).check(&object, &CheckBudget::default())).unwrap_or_default()
 }
 
 fn spec(schema: Value) -> Value {
@@ -128,7 +128,7 @@ fn findings_are_few_and_short() {
 #[case::patterns(json!({"allOf": [{"pattern": "x"}, {"pattern": "x*"}, {"pattern": "x+"}]}), json!("x"))]
 fn cost_is_bounded(#[case] schema: Value, #[case] value: Value) {
     let (schema, object) = (Schema::compile(&spec(schema)), json!({"spec": value}));
-    let (few, many) = (Effort::of(5_000), Effort::default());
+    let (few, many) = (CheckBudget::of(5_000), CheckBudget::default());
     schema.check(&object, &few);
     schema.check(&object, &many);
     assert!(few.is_exhausted() && !many.is_exhausted());
@@ -183,7 +183,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn any_schema_answers_for_any_object(schema in any_json(), object in any_json()) {
-        let findings = Schema::compile(&schema).check(&object, &Effort::default());
+        let findings = Schema::compile(&schema).check(&object, &CheckBudget::default());
         prop_assert_eq!(in_words(&findings).is_none(), findings.is_empty());
     }
 }

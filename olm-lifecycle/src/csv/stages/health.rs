@@ -160,8 +160,7 @@ fn left_by_replaced(pass: &Pass<'_>, problem: Unhealthy) -> Unhealthy {
 }
 
 fn makes_way(csv: &ClusterServiceVersion) -> bool {
-    let phase = csv.status.as_ref().map(|status| status.phase);
-    matches!(phase, Some(CsvPhase::Replacing | CsvPhase::Deleting))
+    matches!(csv.phase(), CsvPhase::Replacing | CsvPhase::Deleting)
 }
 
 fn deployment_names(csv: &ClusterServiceVersion) -> impl Iterator<Item = &str> {

@@ -38,7 +38,7 @@ pub struct Surroundings {
 
 /// What may be done with a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PlanDecision {
     /// It is executed, except for the steps of these CSVs.
     Go(BTreeSet<String>),
     /// Nothing: it is being deleted, or about to be collected with its owners.
@@ -50,12 +50,12 @@ pub enum Verdict {
 }
 
 /// Judges a plan that would be executed now.
-pub fn judge(plan: &InstallPlan, around: &Surroundings) -> Verdict {
+pub fn judge(plan: &InstallPlan, around: &Surroundings) -> PlanDecision {
     if plan.metadata.deletion_timestamp.is_some() || around.namespace_goes {
-        return Verdict::Over;
+        return PlanDecision::Over;
     }
     if !is_made_by_olm(plan) {
-        return Verdict::Go(BTreeSet::new());
+        return PlanDecision::Go(BTreeSet::new());
     }
     let subscriptions: Vec<_> = around.subscriptions.iter().filter(|one| stays(*one)).collect();
     let subscriptions: Vec<_> = match owners(plan).next() {
@@ -68,7 +68,7 @@ pub fn judge(plan: &InstallPlan, around: &Surroundings) -> Verdict {
         None => subscriptions.into_iter().filter(|one| refers(one, plan)).collect(),
     };
     if subscriptions.is_empty() {
-        return Verdict::Held(
+        return PlanDecision::Held(
             "no Subscription refers to this InstallPlan any more; delete it".to_owned(),
         );
     }
@@ -140,8 +140,8 @@ fn of_csvs(
     plan: &InstallPlan,
     around: &Surroundings,
     subscriptions: &[&Arc<Subscription>],
-) -> Verdict {
-    let Some(status) = &plan.status else { return Verdict::Go(BTreeSet::new()) };
+) -> PlanDecision {
+    let Some(status) = &plan.status else { return PlanDecision::Go(BTreeSet::new()) };
     let (begun, waited) = (is_begun(status), plan_order::has_waited(status));
     let view = csvs::View {
         around,
@@ -163,13 +163,13 @@ fn of_csvs(
     });
     let none_wanted = fates.iter().all(|(_, fate)| lost(fate));
     match unwanted {
-        Some(why) if none_wanted || !begun => Verdict::Withdrawn(why),
+        Some(why) if none_wanted || !begun => PlanDecision::Withdrawn(why),
         _ => rest(&fates),
     }
 }
 
 /// What is left of a plan without CSVs that were deleted or are not wanted.
-fn rest(fates: &[(&str, CsvDecision)]) -> Verdict {
+fn rest(fates: &[(&str, CsvDecision)]) -> PlanDecision {
     let without: BTreeSet<_> = fates
         .iter()
         .filter(|(_, fate)| *fate != CsvDecision::Wanted)
@@ -180,18 +180,18 @@ fn rest(fates: &[(&str, CsvDecision)]) -> Verdict {
         _ => None,
     });
     match deleted {
-        Some(why) if without.len() == fates.len() => Verdict::Held(why),
-        _ => Verdict::Go(without),
+        Some(why) if without.len() == fates.len() => PlanDecision::Held(why),
+        _ => PlanDecision::Go(without),
     }
 }
 
 /// Owners that are being deleted may take long; those that are gone take the plan along.
-fn without_owner(plan: &InstallPlan, around: &Surroundings) -> Verdict {
+fn without_owner(plan: &InstallPlan, around: &Surroundings) -> PlanDecision {
     if around.subscriptions.iter().any(|one| owns(one, plan)) {
         let why = "the Subscription that this InstallPlan was made for is being deleted";
-        return Verdict::Held(why.to_owned());
+        return PlanDecision::Held(why.to_owned());
     }
-    Verdict::Over
+    PlanDecision::Over
 }
 
 /// Plans of the operator are numbered, named by the API server, and owned by Subscriptions; a

@@ -22,7 +22,7 @@ use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus, OperatorG
 use olm_types::reasons::{event, install_plan as reasons};
 
 use super::approval::{Declared, is_about_approval};
-use super::continuation::{Surroundings, Verdict, judge};
+use super::continuation::{PlanDecision, Surroundings, judge};
 use super::execution::{Execution, Scope, is_about_a_copy};
 use super::request::{is_without_status, made_by_user};
 use super::requesters::Requesters;
@@ -115,13 +115,13 @@ fn judged(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> De
     let executed = status.phase == InstallPlanPhase::Installing || observed.plan.spec.approved;
     let verdict = match executed {
         true => judge(&observed.plan, &observed.around),
-        false => Verdict::Go(BTreeSet::new()),
+        false => PlanDecision::Go(BTreeSet::new()),
     };
     match verdict {
-        Verdict::Go(without) => go_on(observed, status, &without, now),
-        Verdict::Over => Decision::Nothing,
-        Verdict::Held(why) => check_failed(observed, why.clone(), why, now),
-        Verdict::Withdrawn(why) => withdraw(observed, why, now),
+        PlanDecision::Go(without) => go_on(observed, status, &without, now),
+        PlanDecision::Over => Decision::Nothing,
+        PlanDecision::Held(why) => check_failed(observed, why.clone(), why, now),
+        PlanDecision::Withdrawn(why) => withdraw(observed, why, now),
     }
 }
 
@@ -232,7 +232,7 @@ fn failed(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> De
         return Decision::Wait { effects: Vec::new(), rest: RETRY };
     }
     match judge(&observed.plan, &observed.around) {
-        Verdict::Go(without) if may_pass => go_on(observed, status, &without, now),
+        PlanDecision::Go(without) if may_pass => go_on(observed, status, &without, now),
         _ if has_account && observed.rights_changed => {
             let phase = InstallPlanPhase::Installing;
             write(observed, InstallPlanStatus { phase, ..status.clone() }, None)

@@ -78,8 +78,8 @@ fn pending_state(
     plan: Option<&std::sync::Arc<InstallPlan>>,
     fail_forward: bool,
 ) -> SubscriptionState {
-    let phase = plan.and_then(|plan| plan.status.as_ref()).map(|status| status.phase);
-    if fail_forward && phase == Some(InstallPlanPhase::Failed) {
+    let has_failed = plan.is_some_and(|plan| plan.phase() == InstallPlanPhase::Failed);
+    if fail_forward && has_failed {
         SubscriptionState::UpgradeFailed
     } else {
         SubscriptionState::UpgradePending

@@ -32,11 +32,11 @@ pub struct Observed {
     /// What the OLMConfig says.
     pub copying: Copying,
     /// The namespaces to look at, with the copy that is there.
-    pub places: Vec<Place>,
+    pub places: Vec<CopyTarget>,
 }
 
 /// A namespace in which there may be a copy.
-pub struct Place {
+pub struct CopyTarget {
     /// Its name.
     pub namespace: String,
     /// The object under the name of the original, if it is labelled as a copy.
@@ -83,7 +83,7 @@ fn given(stores: &Stores, csv: &ClusterServiceVersion) -> Option<NamespaceSet> {
     active_targets(namespace, annotations, groups, &stores.live_namespaces())
 }
 
-fn all_places(stores: &Stores, origin: &ObjectKey) -> Vec<Place> {
+fn all_places(stores: &Stores, origin: &ObjectKey) -> Vec<CopyTarget> {
     let namespaces = stores.namespaces.list();
     let mut names: BTreeSet<String> =
         namespaces.iter().filter_map(|namespace| namespace.metadata.name.clone()).collect();
@@ -92,11 +92,11 @@ fn all_places(stores: &Stores, origin: &ObjectKey) -> Vec<Place> {
     names.iter().map(|name| place(stores, &origin.name, name)).collect()
 }
 
-fn place(stores: &Stores, csv: &str, namespace: &str) -> Place {
+fn place(stores: &Stores, csv: &str, namespace: &str) -> CopyTarget {
     let found = stores.namespaces.get(None, namespace);
     let is_going = found.is_none_or(|found| found.metadata.deletion_timestamp.is_some());
     let copy = stores.copies.get(Some(namespace), csv);
-    Place {
+    CopyTarget {
         namespace: namespace.to_owned(),
         copy,
         is_closed: is_going || stores.csvs.get(Some(namespace), csv).is_some(),
@@ -106,7 +106,7 @@ fn place(stores: &Stores, csv: &str, namespace: &str) -> Place {
 
 /// A namespace with what was made there for a copy while that went: two looks at copies run side by
 /// side, and the one that gives rights may end after the one that takes the copy away.
-fn with_left_over(stores: &Stores, origin: &ObjectKey, namespace: &str) -> Place {
+fn with_left_over(stores: &Stores, origin: &ObjectKey, namespace: &str) -> CopyTarget {
     let place = place(stores, &origin.name, namespace);
     if place.copy.is_some() {
         return place;
@@ -120,12 +120,12 @@ fn with_left_over(stores: &Stores, origin: &ObjectKey, namespace: &str) -> Place
             labels.get(COPIED_FROM) == home && is_owned_by_label(labels, owner)
         })
     };
-    Place { left_over: deletions_of_rights(stores, namespace, is_left), ..place }
+    CopyTarget { left_over: deletions_of_rights(stores, namespace, is_left), ..place }
 }
 
 /// The deletions of a copy and, first, of the Roles and RoleBindings that it owns; of those alone
 /// where the copy is gone. The garbage collector would do that, too, but may take half a minute.
-pub fn deletions(stores: &Stores, place: &Place) -> Vec<Effect> {
+pub fn deletions(stores: &Stores, place: &CopyTarget) -> Vec<Effect> {
     let Some(copy) = &place.copy else { return place.left_over.clone() };
     let is_its = |metadata: &ObjectMeta| is_owned_by_uid(metadata, &copy.uid);
     let mut all = deletions_of_rights(stores, &place.namespace, is_its);

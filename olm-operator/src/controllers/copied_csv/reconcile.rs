@@ -20,7 +20,7 @@ use olm_types::api::ClusterServiceVersion;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::observe::{Observed, Place, deletions, observe};
+use super::observe::{CopyTarget, Observed, deletions, observe};
 use super::targets::{AT_HAND, AT_ONCE, Due, Targets, due};
 use super::{Claims, CopyKey};
 use crate::originals::Originals;
@@ -112,7 +112,7 @@ impl CopyReconciler {
     }
 
     /// Deletes copies, several at a time. One that is refused does not keep others.
-    async fn remove(&self, going: &[&Place]) -> Vec<Outcome> {
+    async fn remove(&self, going: &[&CopyTarget]) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         for going in going.chunks(AT_HAND) {
             let work: Vec<_> = going.iter().map(|place| self.remove_one(place)).collect();
@@ -122,7 +122,7 @@ impl CopyReconciler {
         outcomes
     }
 
-    async fn remove_one(&self, place: &Place) -> Vec<Outcome> {
+    async fn remove_one(&self, place: &CopyTarget) -> Vec<Outcome> {
         // The semaphore is never closed.
         let _permit = self.permits.acquire().await;
         self.interpreter.execute(&deletions(&self.stores, place)).await

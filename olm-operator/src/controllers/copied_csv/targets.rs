@@ -16,7 +16,7 @@ use olm_types::api::ClusterServiceVersion;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::observe::{Observed, Place, rights};
+use super::observe::{CopyTarget, Observed, rights};
 use super::{Claims, CopyKey};
 use crate::stores::Stores;
 
@@ -30,7 +30,7 @@ pub const AT_HAND: usize = 64;
 
 /// A namespace that should have a copy.
 pub struct Due<'a> {
-    place: &'a Place,
+    place: &'a CopyTarget,
     /// What of the copy has to be written; if nothing, its rights may.
     pub lack: OutdatedParts,
 }
@@ -54,7 +54,7 @@ pub fn due<'a>(
     key: &CopyKey,
     observed: &'a Observed,
     known: Option<Fingerprint>,
-) -> (Vec<&'a Place>, Vec<Due<'a>>) {
+) -> (Vec<&'a CopyTarget>, Vec<Due<'a>>) {
     let home = key.origin.namespace.as_deref().unwrap_or_default();
     let (mut going, mut dues) = (Vec::new(), Vec::new());
     for place in &observed.places {
@@ -113,7 +113,7 @@ impl Targets<'_> {
         first
     }
 
-    async fn bring(&self, place: &Place) -> Result<(), ReconcileError> {
+    async fn bring(&self, place: &CopyTarget) -> Result<(), ReconcileError> {
         let _permit = self.permits.acquire().await.map_err(ReconcileError::other)?;
         let origin = ObjectKey::of(self.origin.as_ref());
         let Some(_claim) = self.claims.enter(&origin, &place.namespace) else { return Ok(()) };
@@ -139,7 +139,7 @@ impl Targets<'_> {
 
     /// Writes what differs: first the object, then its status. The uid of the copy, which is seen as
     /// whoever had the claim before has left it.
-    async fn bring_copy(&self, place: &Place) -> Result<Option<String>, ReconcileError> {
+    async fn bring_copy(&self, place: &CopyTarget) -> Result<Option<String>, ReconcileError> {
         let name = self.origin.metadata.name.as_deref().unwrap_or_default();
         let seen = self.stores.copies.get(Some(&place.namespace), name);
         let seen: Option<&CopiedCsv> = seen.as_deref().map(|kept| &**kept);

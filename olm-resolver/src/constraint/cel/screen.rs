@@ -12,13 +12,13 @@ use olm_types::bundle::Property;
 /// Most alternatives that are distinguished; more of them count as "any property".
 const ALTERNATIVES: usize = 16;
 
-/// What a bundle needs for a rule to be true: for every list a property like one of its members.
+/// What a bundle needs for a rule to be true: for every list a property that fits one of its patterns.
 #[derive(Debug, Default)]
-pub(super) struct Screen(Vec<Vec<Like>>);
+pub(super) struct Screen(Vec<Vec<PropertyPattern>>);
 
 /// What is known of a property; nothing at all if empty.
 #[derive(Clone, Debug, Default)]
-struct Like {
+struct PropertyPattern {
     kind: Option<String>,
     /// Strings somewhere in its value, as JSON.
     texts: Vec<String>,
@@ -32,14 +32,16 @@ impl Screen {
 
     /// Whether the rule may be true for a bundle with these properties.
     pub(super) fn lets_pass(&self, properties: &[Property]) -> bool {
-        let is_there = |likes: &Vec<Like>| {
-            properties.iter().any(|property| likes.iter().any(|like| like.may_be(property)))
+        let is_there = |patterns: &Vec<PropertyPattern>| {
+            properties
+                .iter()
+                .any(|property| patterns.iter().any(|pattern| pattern.may_be(property)))
         };
         self.0.iter().all(is_there)
     }
 }
 
-impl Like {
+impl PropertyPattern {
     fn may_be(&self, property: &Property) -> bool {
         let value = &*property.value;
         self.kind.as_deref().is_none_or(|kind| kind == &*property.kind)
@@ -53,7 +55,7 @@ impl Like {
 }
 
 /// What an expression needs to be true.
-fn needs(expression: &IdedExpr) -> Vec<Vec<Like>> {
+fn needs(expression: &IdedExpr) -> Vec<Vec<PropertyPattern>> {
     match &expression.expr {
         Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
             (operators::LOGICAL_AND, [one, other]) => [needs(one), needs(other)].concat(),
@@ -71,7 +73,7 @@ fn needs(expression: &IdedExpr) -> Vec<Vec<Like>> {
 }
 
 /// The properties that `properties.exists(p, ...)` or `properties.exists_one(p, ...)` asks for.
-fn exists(loops: &ComprehensionExpr) -> Option<Vec<Like>> {
+fn exists(loops: &ComprehensionExpr) -> Option<Vec<PropertyPattern>> {
     let Expr::Call(step) = &loops.loop_step.expr else { return None };
     let start = &loops.accu_init.expr;
     let test = match (step.func_name.as_str(), step.args.as_slice()) {
@@ -79,20 +81,20 @@ fn exists(loops: &ComprehensionExpr) -> Option<Vec<Like>> {
         (operators::CONDITIONAL, [test, _, _]) if is_zero(start) => test,
         _ => return None,
     };
-    is_name(&loops.iter_range, "properties").then(|| likes(test, &loops.iter_var))
+    is_name(&loops.iter_range, "properties").then(|| patterns(test, &loops.iter_var))
 }
 
 /// The properties for which a test of `variable` can be true.
-fn likes(test: &IdedExpr, variable: &str) -> Vec<Like> {
-    let anything = || vec![Like::default()];
+fn patterns(test: &IdedExpr, variable: &str) -> Vec<PropertyPattern> {
+    let anything = || vec![PropertyPattern::default()];
     let Expr::Call(call) = &test.expr else { return anything() };
     let [one, other] = call.args.as_slice() else { return anything() };
     match call.func_name.as_str() {
-        operators::LOGICAL_AND => both(&likes(one, variable), &likes(other, variable)),
-        operators::LOGICAL_OR => either(&likes(one, variable), &likes(other, variable)),
+        operators::LOGICAL_AND => both(&patterns(one, variable), &patterns(other, variable)),
+        operators::LOGICAL_OR => either(&patterns(one, variable), &patterns(other, variable)),
         operators::EQUALS => equal(one, other, variable)
             .or_else(|| equal(other, one, variable))
-            .map_or_else(anything, |like| vec![like]),
+            .map_or_else(anything, |pattern| vec![pattern]),
         operators::IN if is_in_value(other, variable) => {
             text(one).map_or_else(anything, |text| vec![in_value(text)])
         }
@@ -100,28 +102,28 @@ fn likes(test: &IdedExpr, variable: &str) -> Vec<Like> {
     }
 }
 
-fn both(one: &[Like], other: &[Like]) -> Vec<Like> {
+fn both(one: &[PropertyPattern], other: &[PropertyPattern]) -> Vec<PropertyPattern> {
     if one.len().saturating_mul(other.len()) > ALTERNATIVES {
         return one.to_vec();
     }
     one.iter().flat_map(|one| other.iter().map(|other| one.and(other))).collect()
 }
 
-fn either(one: &[Like], other: &[Like]) -> Vec<Like> {
+fn either(one: &[PropertyPattern], other: &[PropertyPattern]) -> Vec<PropertyPattern> {
     if one.len().saturating_add(other.len()) > ALTERNATIVES {
-        return vec![Like::default()];
+        return vec![PropertyPattern::default()];
     }
     [one, other].concat()
 }
 
 /// `variable.type == 'text'` and `variable.value.a.b == 'text'`.
-fn equal(left: &IdedExpr, right: &IdedExpr, variable: &str) -> Option<Like> {
+fn equal(left: &IdedExpr, right: &IdedExpr, variable: &str) -> Option<PropertyPattern> {
     let text = text(right)?;
     match &left.expr {
         Expr::Select(select)
             if !select.test && select.field == "type" && is_name(&select.operand, variable) =>
         {
-            Some(Like { kind: Some(text.to_owned()), texts: Vec::new() })
+            Some(PropertyPattern { kind: Some(text.to_owned()), texts: Vec::new() })
         }
         _ if is_in_value(left, variable) => Some(in_value(text)),
         _ => None,
@@ -129,8 +131,8 @@ fn equal(left: &IdedExpr, right: &IdedExpr, variable: &str) -> Option<Like> {
 }
 
 /// A value that holds a string. Written in another way, it has a backslash.
-fn in_value(text: &str) -> Like {
-    Like { kind: None, texts: vec![format!("\"{text}\"")] }
+fn in_value(text: &str) -> PropertyPattern {
+    PropertyPattern { kind: None, texts: vec![format!("\"{text}\"")] }
 }
 
 /// `variable.value`, or a member of it.

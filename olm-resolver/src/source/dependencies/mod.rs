@@ -11,7 +11,9 @@ use std::sync::Arc;
 use known::Known;
 use olm_types::bundle::Property;
 
-use crate::constraint::{ClassicConstraints, ConstraintError, ConstraintKind, Place, Requirement};
+use crate::constraint::{
+    ClassicConstraints, ConstraintError, ConstraintKind, PropertyLocation, Requirement,
+};
 use crate::error::Fault;
 use crate::problem::{Bundle, BundleRef, Problem, Reason, Rule, VariableId};
 use crate::source::{CandidateError, ConstraintSource, Scope};
@@ -77,7 +79,7 @@ fn choices(
     let fault = |source: ConstraintError| Fault::Property {
         bundle: Box::new(BundleRef::from(&*bundle.entry)),
         property: property.kind.to_string(),
-        place: Place::of(&source, index, &property.value),
+        place: PropertyLocation::of(&source, index, &property.value),
         source,
     };
     let requirement = read.map_err(fault)?;

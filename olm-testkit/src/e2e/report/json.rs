@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Report;
-use crate::e2e::{Outcome, Verdict};
+use crate::e2e::{Outcome, ScenarioResult};
 
 /// The file.
 pub(super) fn render(report: &Report) -> String {
@@ -26,9 +26,9 @@ pub(super) fn render(report: &Report) -> String {
 fn scenario(outcome: &Outcome) -> Value {
     let mut value = json!({"name": outcome.name, "seconds": outcome.took.as_secs_f64()});
     let more = match &outcome.verdict {
-        Verdict::Passed => json!({"verdict": "passed"}),
-        Verdict::Skipped { reason } => json!({"verdict": "skipped", "reason": reason}),
-        Verdict::Failed { message, evidence } => {
+        ScenarioResult::Passed => json!({"verdict": "passed"}),
+        ScenarioResult::Skipped { reason } => json!({"verdict": "skipped", "reason": reason}),
+        ScenarioResult::Failed { message, evidence } => {
             json!({"verdict": "failed", "message": message, "evidence": evidence})
         }
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Report;
-use crate::e2e::{Outcome, Verdict};
+use crate::e2e::{Outcome, ScenarioResult};
 
 /// The file.
 pub(super) fn render(report: &Report) -> String {
@@ -29,11 +29,11 @@ fn case(outcome: &Outcome) -> String {
         seconds(outcome.took)
     );
     match &outcome.verdict {
-        Verdict::Passed => format!("{head}/>\n"),
-        Verdict::Skipped { reason } => {
+        ScenarioResult::Passed => format!("{head}/>\n"),
+        ScenarioResult::Skipped { reason } => {
             format!("{head}><skipped message=\"{}\"/></testcase>\n", escape(reason))
         }
-        Verdict::Failed { message, evidence } => {
+        ScenarioResult::Failed { message, evidence } => {
             let first = message.lines().next().unwrap_or_default();
             let kept = evidence.as_ref().map(|folder| format!("\nsee {}", folder.display()));
             let text = format!("{message}{}", kept.unwrap_or_default());

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::figures::Figures;
-use super::{Outcome, Verdict};
+use super::{Outcome, ScenarioResult};
 
 /// A run that is over.
 #[derive(Debug)]
@@ -58,9 +58,9 @@ impl Report {
         let mut tally = Tally::default();
         for outcome in &self.outcomes {
             match outcome.verdict {
-                Verdict::Passed => tally.passed += 1,
-                Verdict::Failed { .. } => tally.failed += 1,
-                Verdict::Skipped { .. } => tally.skipped += 1,
+                ScenarioResult::Passed => tally.passed += 1,
+                ScenarioResult::Failed { .. } => tally.failed += 1,
+                ScenarioResult::Skipped { .. } => tally.skipped += 1,
             }
         }
         tally
@@ -69,8 +69,10 @@ impl Report {
     /// The summary line, and each skipped scenario with its reason.
     pub fn summary_line(&self) -> String {
         let skipped = self.outcomes.iter().filter_map(|outcome| match &outcome.verdict {
-            Verdict::Skipped { reason } => Some(format!("\nskipped: {}: {reason}", outcome.name)),
-            Verdict::Passed | Verdict::Failed { .. } => None,
+            ScenarioResult::Skipped { reason } => {
+                Some(format!("\nskipped: {}: {reason}", outcome.name))
+            }
+            ScenarioResult::Passed | ScenarioResult::Failed { .. } => None,
         });
         [self.tally().to_string()].into_iter().chain(skipped).collect()
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Report, json, junit};
 use crate::e2e::figures::{Figure, Figures};
-use crate::e2e::{Outcome, Verdict};
+use crate::e2e::{Outcome, ScenarioResult};
 
 fn report() -> Report {
     let outcome = |name, verdict| Outcome { name, took: Duration::from_millis(1250), verdict };
@@ -15,15 +15,15 @@ fn report() -> Report {
         cluster: "local".to_owned(),
         kubernetes: "v1.34.4".to_owned(),
         outcomes: vec![
-            outcome("install::an_operator", Verdict::Passed),
+            outcome("install::an_operator", ScenarioResult::Passed),
             outcome(
                 "upgrades::another_channel",
-                Verdict::Failed {
+                ScenarioResult::Failed {
                     message: "found <none> & \"two\"\u{7}\nsecond line".to_owned(),
                     evidence: Some(PathBuf::from("kept")),
                 },
             ),
-            outcome("smoke::on_a_node", Verdict::Skipped { reason: "no node".to_owned() }),
+            outcome("smoke::on_a_node", ScenarioResult::Skipped { reason: "no node".to_owned() }),
         ],
         figures: Figures(vec![Figure::new("wall time", "2.5 s")]),
         took: Duration::from_millis(2500),

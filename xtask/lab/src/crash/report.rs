@@ -11,7 +11,7 @@ use super::run::ReferenceRun;
 use super::scenario::Scenario;
 
 /// How a crash point went.
-pub(super) enum Verdict {
+pub(super) enum CrashPointResult {
     /// The cluster holds what it should.
     Converged {
         /// The write after which the operator ended.
@@ -35,7 +35,7 @@ pub(super) enum Verdict {
     NotReached,
 }
 
-impl Verdict {
+impl CrashPointResult {
     pub(super) fn of(after: Effect, differences: Result<Vec<Difference>>) -> Self {
         match differences {
             Ok(differences) if differences.is_empty() => Self::Converged { after },
@@ -61,9 +61,9 @@ impl Tally {
         Self { unequal: usize::from(!agreed || !quiet), ..Self::default() }
     }
 
-    pub(super) fn count(&mut self, verdict: &Verdict) {
+    pub(super) fn count(&mut self, verdict: &CrashPointResult) {
         self.points += 1;
-        self.converged += usize::from(matches!(verdict, Verdict::Converged { .. }));
+        self.converged += usize::from(matches!(verdict, CrashPointResult::Converged { .. }));
     }
 
     pub(super) fn add(&mut self, other: Self) {
@@ -109,20 +109,22 @@ fn list(writes: &[Write]) {
 }
 
 /// Prints how a crash point went.
-pub(super) fn verdict(point: CrashPoint, verdict: &Verdict) {
+pub(super) fn verdict(point: CrashPoint, verdict: &CrashPointResult) {
     let start = format!("  {:<16} {:>3}", point.operator, point.number);
     match verdict {
-        Verdict::Converged { after } => println!("{start}  converged  after {after}"),
-        Verdict::Different { after, differences } => {
+        CrashPointResult::Converged { after } => println!("{start}  converged  after {after}"),
+        CrashPointResult::Different { after, differences } => {
             println!("{start}  DIFFERENT  after {after}");
             differences.iter().for_each(|one| indented(&one.to_string()));
         }
-        Verdict::Failed { after, error } => {
+        CrashPointResult::Failed { after, error } => {
             let after = after.as_ref().map(ToString::to_string);
             println!("{start}  FAILED     after {}", after.as_deref().unwrap_or("no crash"));
             indented(&format!("{error:#}"));
         }
-        Verdict::NotReached => println!("{start}  NOT REACHED: it wrote less often this time"),
+        CrashPointResult::NotReached => {
+            println!("{start}  NOT REACHED: it wrote less often this time")
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use olm_testkit::process::Running;
 
 use super::context::TestContext;
 use super::operators::CrashPoint;
-use super::report::{self, Tally, Verdict};
+use super::report::{self, CrashPointResult, Tally};
 use super::run::{self, ReferenceRun};
 use super::scenario::Scenario;
 use super::setup::Setup;
@@ -90,7 +90,7 @@ async fn work(
     setup: &mut Setup,
     todo: &Mutex<VecDeque<CrashPoint>>,
     undisturbed: &ReferenceRun,
-) -> Result<Vec<Verdict>> {
+) -> Result<Vec<CrashPointResult>> {
     let mut verdicts = Vec::new();
     while let Some(point) = next(todo) {
         let verdict = judge(scenario, &ctx, setup, point, undisturbed).await;
@@ -111,17 +111,17 @@ async fn judge(
     setup: &mut Setup,
     point: CrashPoint,
     undisturbed: &ReferenceRun,
-) -> Result<Verdict> {
+) -> Result<CrashPointResult> {
     for _ in 0..ATTEMPTS {
         let crashed = run::crashed(scenario, ctx, setup, point, &undisturbed.objects).await?;
         if let Some(after) = crashed.after {
-            return Ok(Verdict::of(after, crashed.differences));
+            return Ok(CrashPointResult::of(after, crashed.differences));
         }
         if let Err(error) = crashed.differences {
-            return Ok(Verdict::Failed { after: None, error });
+            return Ok(CrashPointResult::Failed { after: None, error });
         }
     }
-    Ok(Verdict::NotReached)
+    Ok(CrashPointResult::NotReached)
 }
 
 /// Every write of every operator.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use olm_testkit::e2e::report::Report;
-use olm_testkit::e2e::{Outcome, Scenario, Verdict};
+use olm_testkit::e2e::{Outcome, Scenario, ScenarioResult};
 
 use super::Cluster;
 
@@ -53,9 +53,9 @@ pub(super) fn begin(cluster: Cluster, kubernetes: &str, count: usize) {
 pub(super) fn print(outcome: &Outcome) {
     let (name, took) = (outcome.name, outcome.took.as_secs_f64());
     match &outcome.verdict {
-        Verdict::Passed => println!("passed   {took:>6.1} s  {name}"),
-        Verdict::Skipped { .. } => println!("skipped            {name}"),
-        Verdict::Failed { message, evidence } => {
+        ScenarioResult::Passed => println!("passed   {took:>6.1} s  {name}"),
+        ScenarioResult::Skipped { .. } => println!("skipped            {name}"),
+        ScenarioResult::Failed { message, evidence } => {
             println!("FAILED   {took:>6.1} s  {name}");
             message.lines().for_each(|line| println!("    {line}"));
             if let Some(folder) = evidence {

@@ -17,7 +17,7 @@ pub fn print(image: &Image, archive: &Path, took: Duration) {
     println!("time      {:.1} s", took.as_secs_f64());
 }
 
-/// Prints where the image can be had from now on.
+/// Prints where the image is available from now on.
 pub fn print_pushed(pushed: &Pushed) {
     println!("pushed    {}\n          {}", pushed.reference, pushed.pinned());
 }

@@ -44,10 +44,10 @@ const UPGRADES: usize = 40;
 /// A step of a package, and what came of it.
 pub(super) struct Line {
     what: String,
-    verdict: Verdict,
+    verdict: StepResult,
 }
 
-enum Verdict {
+enum StepResult {
     /// It was done as it was shown.
     Same(usize),
     /// The plan has problems, and nothing was done.
@@ -58,20 +58,20 @@ enum Verdict {
 
 impl Line {
     pub(super) fn is_same(&self) -> bool {
-        matches!(self.verdict, Verdict::Same(_))
+        matches!(self.verdict, StepResult::Same(_))
     }
 
     pub(super) fn is_other(&self) -> bool {
-        matches!(self.verdict, Verdict::Other(_))
+        matches!(self.verdict, StepResult::Other(_))
     }
 }
 
 impl std::fmt::Display for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.verdict {
-            Verdict::Same(objects) => write!(f, "{}: {objects} objects as shown", self.what),
-            Verdict::Refused(why) => write!(f, "{}: not done, as shown: {why}", self.what),
-            Verdict::Other(lines) => write!(f, "{}:\n  {}", self.what, lines.join("\n  ")),
+            StepResult::Same(objects) => write!(f, "{}: {objects} objects as shown", self.what),
+            StepResult::Refused(why) => write!(f, "{}: not done, as shown: {why}", self.what),
+            StepResult::Other(lines) => write!(f, "{}:\n  {}", self.what, lines.join("\n  ")),
         }
     }
 }
@@ -199,14 +199,14 @@ impl CheckedCatalog {
         self.until_idle(&mut audit).await?;
         let plan = self.program.plan(home, words).await?;
         let what = format!("{home} {}", words[..2].join(" "));
-        let line = |verdict: Verdict| Line { what: described(&what, &plan), verdict };
+        let line = |verdict: StepResult| Line { what: described(&what, &plan), verdict };
         if let Some(why) = problem(&plan) {
-            return Ok(line(Verdict::Refused(why)));
+            return Ok(line(StepResult::Refused(why)));
         }
         let before = images::there(&self.fixture.client, home).await?;
         let contents = content::there(&self.fixture.client).await?;
         if let Err(error) = self.program.act(home, words).await {
-            return Ok(line(Verdict::Other(vec![format!("{error:#}")])));
+            return Ok(line(StepResult::Other(vec![format!("{error:#}")])));
         }
         let mut found = self.until_as_shown(&mut audit, home, &plan, &contents).await?;
         let now = content::there(&self.fixture.client).await?;
@@ -215,8 +215,8 @@ impl CheckedCatalog {
         found.extend(images::differences(&plan, &before, &after));
         found.extend(rights::differences(&self.fixture.client, home, &plan).await?);
         Ok(line(match found.is_empty() {
-            true => Verdict::Same(plan["changes"].as_array().map_or(0, Vec::len)),
-            false => Verdict::Other(found),
+            true => StepResult::Same(plan["changes"].as_array().map_or(0, Vec::len)),
+            false => StepResult::Other(found),
         }))
     }
 

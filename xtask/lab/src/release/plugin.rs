@@ -18,7 +18,7 @@ use xtask::workspace;
 /// The program, which kubectl runs for `kubectl olm`.
 const PROGRAM: &str = "kubectl-olm";
 
-/// Where releases are to be had.
+/// Where releases are available.
 const RELEASES: &str = "https://olm-rs.dev/releases";
 
 /// The platform that is built, in krew's words.

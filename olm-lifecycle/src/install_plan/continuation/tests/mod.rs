@@ -179,7 +179,8 @@ fn nothing_comes_back_in_any_order_of_deletion() {
             let stays = deleted
                 .iter()
                 .all(|thing| matches!(thing, UserObject::Group | UserObject::Catalog));
-            let goes = matches!(judge(&plan, &around), Verdict::Go(without) if without.is_empty());
+            let goes =
+                matches!(judge(&plan, &around), PlanDecision::Go(without) if without.is_empty());
             assert_eq!(goes, stays, "{point:?}, {kept}, {deleted:?}");
         }
     }
@@ -207,8 +208,8 @@ fn plans_without_owner(
         json!({"name": if named { "install-2" } else { "other" }});
     let around = around(&[subscription], &[csv(OLD, "")]);
     let expected = match goes {
-        true => Verdict::Go(BTreeSet::new()),
-        false => Verdict::Held(
+        true => PlanDecision::Go(BTreeSet::new()),
+        false => PlanDecision::Held(
             "no Subscription refers to this InstallPlan any more; delete it".to_owned(),
         ),
     };
@@ -220,7 +221,7 @@ fn a_subscription_that_was_made_anew_is_another_one() {
     let plan: InstallPlan = parse(&at(Point::Waited).0);
     let mut anew = subscription("s", "kettle");
     anew["metadata"]["uid"] = json!("another");
-    assert_eq!(judge(&plan, &around(&[anew], &[csv(OLD, "")])), Verdict::Over);
+    assert_eq!(judge(&plan, &around(&[anew], &[csv(OLD, "")])), PlanDecision::Over);
 }
 
 #[test]
@@ -228,15 +229,15 @@ fn a_subscription_that_is_being_deleted_holds_the_plan() {
     let plan: InstallPlan = parse(&at(Point::Waited).0);
     let verdict = judge(&plan, &around(&[going(subscription("s", "kettle"))], &[csv(OLD, "")]));
     let why = "the Subscription that this InstallPlan was made for is being deleted";
-    assert_eq!(verdict, Verdict::Held(why.to_owned()));
+    assert_eq!(verdict, PlanDecision::Held(why.to_owned()));
 }
 
-fn go(without: &[&str]) -> Verdict {
-    Verdict::Go(without.iter().map(|name| (*name).to_owned()).collect())
+fn go(without: &[&str]) -> PlanDecision {
+    PlanDecision::Go(without.iter().map(|name| (*name).to_owned()).collect())
 }
 
-fn withdrawn(why: &str) -> Verdict {
-    Verdict::Withdrawn(why.to_owned())
+fn withdrawn(why: &str) -> PlanDecision {
+    PlanDecision::Withdrawn(why.to_owned())
 }
 
 /// A plan for Subscriptions `s` to kettle and `t` to tea; `s` is gone.
@@ -247,7 +248,7 @@ fn withdrawn(why: &str) -> Verdict {
 fn one_of_two_subscriptions_is_gone(
     #[case] started: &str,
     #[case] generated: &str,
-    #[case] expected: Verdict,
+    #[case] expected: PlanDecision,
 ) {
     let mut steps = vec![csv_step(NEW, "kettle", "Unknown"), csv_step("tea.v1", "tea", "Unknown")];
     if !generated.is_empty() {
@@ -270,7 +271,7 @@ fn one_of_two_subscriptions_is_gone(
 #[case::of_another("tea", withdrawn("no Subscription asks for kettle.v2 any more"))]
 fn a_subscription_to_any_package_of_a_csv_asks_for_it(
     #[case] package: &str,
-    #[case] expected: Verdict,
+    #[case] expected: PlanDecision,
 ) {
     let mut step = csv_step(NEW, "cauldron", "Unknown");
     let named = |name: &str| json!({"type": "olm.package", "value": {"packageName": name, "version": "1.0.0"}});
@@ -326,7 +327,7 @@ fn a_plan_that_waited_is_what_a_resolution_would_say(
     #[case] current: &str,
     #[case] number: i64,
     #[case] unoffered: bool,
-    #[case] expected: Verdict,
+    #[case] expected: PlanDecision,
 ) {
     let (plan, csvs) = at(point);
     let mut subscription = subscription("s", "kettle");
@@ -358,7 +359,7 @@ fn csvs_that_were_deleted(
     let csvs: Vec<_> = csvs.iter().map(|(name, replaces)| csv(name, replaces)).collect();
     let verdict = judge(&parse(&plan), &around(&[subscription("s", "kettle")], &csvs));
     assert_eq!(verdict == go(&[]), goes, "{verdict:?}");
-    assert!(goes || matches!(verdict, Verdict::Held(_)), "{verdict:?}");
+    assert!(goes || matches!(verdict, PlanDecision::Held(_)), "{verdict:?}");
 }
 
 #[test]

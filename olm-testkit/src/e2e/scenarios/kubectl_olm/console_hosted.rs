@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use super::console_login::{LoginConsole, Place, Users, VIEWER, certificate};
+use super::console_login::{ConsoleEndpoint, LoginConsole, Users, VIEWER, certificate};
 use super::subscribe;
 use crate::e2e::TestContext;
 use crate::operators::Binaries;
@@ -84,7 +84,8 @@ impl Hosted {
         let line = line.context("it says nothing")??.context("it has ended")?;
         let address = line.strip_prefix("Listening at ").and_then(|rest| rest.strip_suffix('.'));
         let address = address.with_context(|| format!("it says {line}"))?.to_owned();
-        let console = LoginConsole { host: HOST, place: Place::Address(address), connector };
+        let console =
+            LoginConsole { host: HOST, place: ConsoleEndpoint::Address(address), connector };
         Ok(Self { _child: child, console, _folder: folder })
     }
 }

@@ -36,13 +36,13 @@ pub(in crate::e2e::scenarios) struct LoginConsole {
     /// The name under which browsers reach it.
     pub(in crate::e2e::scenarios) host: &'static str,
     /// Where it listens.
-    pub(in crate::e2e::scenarios) place: Place,
+    pub(in crate::e2e::scenarios) place: ConsoleEndpoint,
     /// What trusts its certificate.
     pub(in crate::e2e::scenarios) connector: TlsConnector,
 }
 
 /// Where a console listens.
-pub(in crate::e2e::scenarios) enum Place {
+pub(in crate::e2e::scenarios) enum ConsoleEndpoint {
     /// At an address of this machine.
     Address(String),
     /// At a port of a Pod, to which the API server forwards.
@@ -167,7 +167,7 @@ impl LoginConsole {
     }
 }
 
-impl Place {
+impl ConsoleEndpoint {
     async fn connect(&self) -> Result<Box<dyn Stream>> {
         match self {
             Self::Address(address) => {

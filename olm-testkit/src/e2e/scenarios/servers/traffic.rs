@@ -79,14 +79,14 @@ impl<'a> Traffic<'a> {
 /// Makes the calls.
 struct Caller {
     client: Client,
-    things: Things,
+    things: ConvertedObjects,
     readings: String,
     /// The kind in the version in which it is not stored, and the one in which it is.
-    converted: Option<(Things, String)>,
+    converted: Option<(ConvertedObjects, String)>,
 }
 
 /// The kind of the webhooks in one version.
-struct Things {
+struct ConvertedObjects {
     resource: ApiResource,
     api: Api<DynamicObject>,
 }
@@ -99,7 +99,7 @@ impl Caller {
             let kind = GroupVersionKind::gvk(group, version, "Thing");
             let resource = ApiResource::from_gvk_with_plural(&kind, "things");
             let api = Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource);
-            Things { resource, api }
+            ConvertedObjects { resource, api }
         };
         let readings =
             format!("/apis/{}/v1/namespaces/{}/readings", example.api_group, ctx.namespace);
@@ -144,7 +144,7 @@ impl Caller {
     }
 }
 
-impl Things {
+impl ConvertedObjects {
     async fn make(
         &self,
         name: &str,
@@ -159,7 +159,7 @@ impl Things {
 }
 
 /// One object, made in the stored version at first, is read in the other one.
-async fn converted(newer: &Things, older: &Things, stored: &str) -> Result<()> {
+async fn converted(newer: &ConvertedObjects, older: &ConvertedObjects, stored: &str) -> Result<()> {
     if newer.api.get_opt("converted").await?.is_none() {
         newer.make("converted", &[], false).await?;
     }

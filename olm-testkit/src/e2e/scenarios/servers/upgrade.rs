@@ -31,7 +31,7 @@ const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
 ///
 /// The plan cannot end: it brings another kind, whose short name is taken. The new operator cannot
 /// run: its pods have no node. Until both end, what the installed part made of the definition stays,
-/// also when the plan executes its step again, and objects can be had in their old version.
+/// also when the plan executes its step again, and objects are served in their old version.
 pub(super) async fn with_an_unfinished_plan(ctx: &TestContext) -> Result<()> {
     let (kettles, capacity) = (Kettles::of(ctx), NodeCapacity::of(ctx));
     ctx.create(&builders::operator_group(&ctx.namespace, "group", &[])).await?;

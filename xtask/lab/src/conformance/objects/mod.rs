@@ -23,7 +23,7 @@ use olm_testkit::operators::Binaries;
 use olm_testkit::process::Running;
 
 use recording::Recording;
-use report::Verdict;
+use report::RecordingResult;
 use xtask::{build::programs, workspace};
 
 /// Arguments of the command.
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let verdicts = play_all(arguments, &dir, &recordings)?;
     report::summary_line(&verdicts);
-    match verdicts.iter().all(Verdict::passed) {
+    match verdicts.iter().all(RecordingResult::passed) {
         true => Ok(()),
         false => bail!("our objects differ from those of OLM v0"),
     }
@@ -87,7 +87,11 @@ fn folder(arguments: &Arguments) -> Result<PathBuf> {
     }
 }
 
-fn play_all(arguments: &Arguments, dir: &Path, recordings: &[Recording]) -> Result<Vec<Verdict>> {
+fn play_all(
+    arguments: &Arguments,
+    dir: &Path,
+    recordings: &[Recording],
+) -> Result<Vec<RecordingResult>> {
     let binaries = match &arguments.binaries {
         Some(dir) => dir.clone(),
         None => programs(arguments.release)?,
@@ -105,7 +109,7 @@ fn play_all(arguments: &Arguments, dir: &Path, recordings: &[Recording]) -> Resu
             kind: arguments.kind.as_deref(),
         };
         report::name(recording);
-        let verdict = Verdict::of(runtime.block_on(play::play(recording, &setting)));
+        let verdict = RecordingResult::of(runtime.block_on(play::play(recording, &setting)));
         report::verdict(&verdict);
         verdicts.push(verdict);
     }

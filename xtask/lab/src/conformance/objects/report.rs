@@ -19,11 +19,11 @@ const CONTEXT: usize = 60;
 
 /// How a scenario went; the error says why it could not be played.
 #[derive(Debug)]
-pub(super) struct Verdict {
+pub(super) struct RecordingResult {
     played: Result<Vec<Played>>,
 }
 
-impl Verdict {
+impl RecordingResult {
     /// The verdict on what was played.
     pub(super) fn of(played: Result<Vec<Played>>) -> Self {
         Self { played }
@@ -66,7 +66,7 @@ pub(super) fn name(recording: &Recording) {
 }
 
 /// Prints what differs in a scenario.
-pub(super) fn verdict(verdict: &Verdict) {
+pub(super) fn verdict(verdict: &RecordingResult) {
     match &verdict.played {
         Ok(steps) => steps.iter().for_each(step),
         Err(error) => println!("  could not be played: {error:#}"),
@@ -76,9 +76,9 @@ pub(super) fn verdict(verdict: &Verdict) {
 }
 
 /// Prints what is accepted, and how many scenarios went how.
-pub(super) fn summary_line(verdicts: &[Verdict]) {
+pub(super) fn summary_line(verdicts: &[RecordingResult]) {
     let mut all: BTreeMap<IntendedDifference, usize> = BTreeMap::new();
-    for (reason, count) in verdicts.iter().flat_map(Verdict::accepted) {
+    for (reason, count) in verdicts.iter().flat_map(RecordingResult::accepted) {
         *all.entry(reason).or_default() += count;
     }
     println!("\nAccepted differences of all scenarios:");

@@ -10,7 +10,9 @@ use tokio_rustls::TlsConnector;
 
 use super::documented::{self, HOST};
 use crate::deploy::is_available;
-use crate::e2e::scenarios::kubectl_olm::console_login::{LoginConsole, Place, certificate};
+use crate::e2e::scenarios::kubectl_olm::console_login::{
+    ConsoleEndpoint, LoginConsole, certificate,
+};
 use crate::e2e::{TestContext, evidence};
 use crate::kubectl::Kubectl;
 use crate::wait;
@@ -59,7 +61,7 @@ impl Deployed {
     /// The console as a browser reaches it that knows its name, and trusts its certificate.
     pub(super) async fn console(&self, ctx: &TestContext) -> Result<LoginConsole> {
         let (pods, name) = (ctx.olm_api()?, pod(ctx).await?.name_any());
-        let place = Place::Pod { pods, name, port: PORT };
+        let place = ConsoleEndpoint::Pod { pods, name, port: PORT };
         Ok(LoginConsole { host: HOST, place, connector: self.connector.clone() })
     }
 

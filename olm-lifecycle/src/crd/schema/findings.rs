@@ -18,12 +18,12 @@ const LONGEST: usize = 4 << 10;
 /// What a check found, and how many rules were looked at: among alternatives that all fail, the one
 /// with most rules behind it is reported.
 #[derive(Debug, Default)]
-pub(super) struct Verdict {
+pub(super) struct Findings {
     findings: Vec<String>,
     pub(super) looked_at: usize,
 }
 
-impl Verdict {
+impl Findings {
     /// Whether nothing is wrong.
     pub(super) fn is_valid(&self) -> bool {
         self.findings.is_empty()
@@ -85,7 +85,7 @@ impl Verdict {
     }
 
     fn add(&mut self, path: &Path<'_>, finding: String) {
-        path.effort().spend(finding.len());
+        path.budget().spend(finding.len());
         self.keep(shortened(finding));
     }
 

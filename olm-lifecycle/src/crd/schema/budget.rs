@@ -33,9 +33,9 @@ const CACHE: usize = 256 << 10;
 /// Most bytes of the text of a pattern: three of them may stand for thousands of bytes while it is parsed.
 const LONGEST: usize = 16 << 10;
 
-/// What is left for a page, and the patterns that were compiled for it.
+/// What is left of the budget for a page of objects, and the patterns that were compiled for it.
 #[derive(Debug)]
-pub(in crate::crd) struct Effort {
+pub(in crate::crd) struct CheckBudget {
     /// Steps; nothing once more were wanted than there were.
     left: Cell<Option<usize>>,
     patterns: RefCell<BTreeMap<String, Compiled>>,
@@ -48,13 +48,13 @@ struct Compiled {
     weight: usize,
 }
 
-impl Default for Effort {
+impl Default for CheckBudget {
     fn default() -> Self {
         Self { left: Cell::new(Some(STEPS)), patterns: RefCell::default() }
     }
 }
 
-impl Effort {
+impl CheckBudget {
     /// Another number of steps.
     #[cfg(test)]
     pub(super) fn of(steps: usize) -> Self {
@@ -137,16 +137,16 @@ mod tests {
 
     use super::*;
 
-    fn left(effort: &Effort) -> usize {
-        effort.left.get().unwrap_or_default()
+    fn left(budget: &CheckBudget) -> usize {
+        budget.left.get().unwrap_or_default()
     }
 
     #[test]
     fn what_is_left_never_grows_again() {
-        let effort = Effort::default();
-        assert!(effort.spend(STEPS) && !effort.is_exhausted());
-        assert!(!effort.spend(1) && effort.is_exhausted());
-        assert!(!effort.spend(0) && effort.is_exhausted());
+        let budget = CheckBudget::default();
+        assert!(budget.spend(STEPS) && !budget.is_exhausted());
+        assert!(!budget.spend(1) && budget.is_exhausted());
+        assert!(!budget.spend(0) && budget.is_exhausted());
     }
 
     #[rstest]
@@ -156,7 +156,7 @@ mod tests {
     #[case::malformed("(", "a", Err("unclosed"))]
     #[case::too_heavy(r"((\pL{100}){100}){100}", "a", Err("size limit"))]
     fn patterns(#[case] pattern: &str, #[case] text: &str, #[case] expected: Result<bool, &str>) {
-        let found = Effort::default().matches(pattern, text);
+        let found = CheckBudget::default().matches(pattern, text);
         match expected {
             Ok(expected) => assert_eq!(found, Ok(expected)),
             Err(words) => assert!(found.as_ref().is_err_and(|it| it.contains(words)), "{found:?}"),
@@ -165,36 +165,36 @@ mod tests {
 
     #[test]
     fn a_long_pattern_is_not_parsed() {
-        let found = Effort::default().matches(&r"\pL".repeat(6_000), "a");
+        let found = CheckBudget::default().matches(&r"\pL".repeat(6_000), "a");
         assert_eq!(found, Err("it has more than 16384 bytes".to_owned()));
     }
 
     #[test]
     fn a_pattern_is_compiled_once_and_few_are_kept() {
-        let effort = Effort::default();
-        effort.matches("^a$", "").unwrap();
-        let once = left(&effort);
-        effort.matches("^a$", "").unwrap();
-        assert_eq!(left(&effort), once);
+        let budget = CheckBudget::default();
+        budget.matches("^a$", "").unwrap();
+        let once = left(&budget);
+        budget.matches("^a$", "").unwrap();
+        assert_eq!(left(&budget), once);
         for number in 0..100 {
-            effort.matches(&format!("^a{{{number}}}$"), "").unwrap();
-            let patterns = effort.patterns.borrow();
+            budget.matches(&format!("^a{{{number}}}$"), "").unwrap();
+            let patterns = budget.patterns.borrow();
             assert!(patterns.values().map(|kept| kept.weight).sum::<usize>() <= KEPT);
         }
-        assert!(left(&effort) < once - 100 * COMPILING);
+        assert!(left(&budget) < once - 100 * COMPILING);
     }
 
     /// Each object of a definition with more patterns than are kept is compared with all of them.
     #[test]
     fn only_patterns_that_are_not_kept_are_compiled_for_each_object() {
         const MORE: usize = 8;
-        let effort = Effort::default();
+        let budget = CheckBudget::default();
         for _object in 0..3 {
             for number in 0..KEPT + MORE {
-                effort.matches(&format!("^a{{{number}}}$"), "").unwrap();
+                budget.matches(&format!("^a{{{number}}}$"), "").unwrap();
             }
         }
         let compiled = KEPT + 3 * MORE;
-        assert_eq!(left(&effort), STEPS - 2 * COMPILING * compiled);
+        assert_eq!(left(&budget), STEPS - 2 * COMPILING * compiled);
     }
 }
