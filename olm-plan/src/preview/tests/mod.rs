@@ -1,6 +1,7 @@
 //! Previews of small clusters, from the question to what is written.
 
 mod existing;
+mod warnings;
 
 use std::sync::Arc;
 
