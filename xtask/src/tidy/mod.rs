@@ -11,6 +11,7 @@ mod differences;
 mod features;
 mod files;
 mod licences;
+mod platforms;
 mod references;
 mod scenarios;
 mod spec_links;
@@ -51,6 +52,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "words are those of Kubernetes", find: words::unusual },
     Check { rule: "the name of a type says what it is", find: words::vague_types },
     Check { rule: "tasks start where a panic is looked after", find: tasks::bare },
+    Check { rule: "what users run needs no Unix without a cfg", find: platforms::unguarded },
     Check { rule: "pure crates read no clock and no randomness", find: files::impure_calls },
     Check { rule: "texts of others are read with a budget", find: files::unbounded_readers },
     Check { rule: "crates depend along the allowed arrows", find: arrows::forbidden },
