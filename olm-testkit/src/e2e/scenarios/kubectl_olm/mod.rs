@@ -39,7 +39,8 @@ pub(super) fn all() -> Vec<Scenario> {
 fn looks() -> [Scenario; 2] {
     let looks = scenario(
         "kubectl_olm::looks",
-        "kubectl olm finds a package, draws its graph, and shows of an operator and its dependency what is installed,          who needs whom, custom resources, and the rights that another version lacks",
+        "kubectl olm finds a package, draws its graph, and shows of an operator and its dependency what is \
+         installed, who needs whom, custom resources, and the rights that another version lacks",
         looks::at_everything,
     );
     let completion = scenario(
