@@ -234,12 +234,18 @@ pub(crate) fn is_not_found(error: &anyhow::Error) -> bool {
 /// An error in one line.
 pub fn cause(error: &anyhow::Error) -> String {
     match error.downcast_ref::<kube::Error>() {
-        Some(kube::Error::Api(status)) if status.code == 404 => {
+        Some(kube::Error::Api(status)) if status.code == 404 && !names_an_object(status) => {
             "the cluster has no such kind".into()
         }
         Some(kube::Error::Api(status)) => status.message.clone(),
         _ => format!("{error:#}"),
     }
+}
+
+/// Whether an answer is about an object that is not there, such as the namespace of another one. About a kind that is
+/// not served it names none.
+fn names_an_object(status: &kube::core::Status) -> bool {
+    status.details.as_ref().is_some_and(|details| !details.kind.is_empty())
 }
 
 /// Says that a cluster has no OLM, where that is the cause.
@@ -274,6 +280,16 @@ mod tests {
 
     use super::*;
     use crate::stub;
+
+    #[rstest]
+    #[case::namespace(json!({"code": 404, "message": "namespaces \"a\" not found",
+        "details": {"name": "a", "kind": "namespaces"}}), "namespaces \"a\" not found")]
+    #[case::kind(json!({"code": 404, "message": "404 page not found"}), "the cluster has no such kind")]
+    #[case::denied(json!({"code": 403, "message": "no", "details": {"kind": "pods"}}), "no")]
+    fn a_cause_names_what_is_not_there(#[case] status: serde_json::Value, #[case] expected: &str) {
+        let status: kube::core::Status = serde_json::from_value(status).unwrap();
+        assert_eq!(cause(&kube::Error::Api(status.boxed()).into()), expected);
+    }
 
     #[rstest]
     #[case::as_often_as_it_is_asked_for(Remembered::default(), 2)]

@@ -52,3 +52,36 @@ impl fmt::Debug for Notices {
         f.write_str("Notices")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tokio::time::sleep;
+
+    use super::*;
+
+    /// What is said while something takes so long. No time passes.
+    async fn said(takes: Duration, quiet: bool) -> Vec<String> {
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = Arc::clone(&lines);
+        let notices = Notices::new(move |line| kept.lock().unwrap().push(line.to_owned()));
+        let notices = if quiet { notices.without_progress() } else { notices };
+        let done = notices.slow("reading\u{1b} a", async move {
+            sleep(takes).await;
+            "done"
+        });
+        assert_eq!(done.await, "done");
+        std::mem::take(&mut *lines.lock().unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_takes_longer_than_a_second_is_named_once() {
+        let nothing: [&str; 0] = [];
+        assert_eq!(said(Duration::from_millis(900), false).await, nothing);
+        let named = ["reading\u{fffd} a …"];
+        assert_eq!(said(Duration::from_millis(1_100), false).await, named);
+        assert_eq!(said(Duration::from_secs(600), false).await, named);
+        assert_eq!(said(Duration::from_secs(600), true).await, nothing);
+    }
+}

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use olm_types::bundle::CatalogKey;
 
 use crate::error::{Fault, ResolveError};
-use crate::explain::{ClassicExplainer, Explainer, Explanation, repair};
+use crate::explain::{ClassicExplainer, Explainer, Explanation, Repair, repair};
 use crate::installed::{Installed, VIRTUAL_CATALOG};
-use crate::outcome::{Refusal, ResolutionOutcome};
+use crate::outcome::{BlockedUpgrade, Refusal, ResolutionOutcome};
 use crate::pipeline::{Isolated, check_catalogs, check_names, collect, resolution};
 use crate::policy::Policy;
 use crate::preference::{ClassicPreference, Preference};
@@ -100,6 +100,22 @@ impl Resolver {
         }
     }
 
+    /// Changes after which the newer bundle of a blocked upgrade is chosen, best first and at most
+    /// [`Resolver::repairs`]. Each is verified by solving again with the change applied; a Subscription that
+    /// was not refused before is not refused then.
+    ///
+    /// An outcome does not hold them: operators resolve often, and report what blocks an upgrade without them.
+    pub fn unblocking(
+        &self,
+        request: &ResolutionRequest<'_>,
+        upgrade: &BlockedUpgrade,
+    ) -> Vec<Repair> {
+        match self.state(request, Policy::Isolated) {
+            Ok((scope, _)) => repair::unblocking(self, &scope, upgrade),
+            Err(_) => Vec::new(),
+        }
+    }
+
     fn answer_parts(
         &self,
         request: &ResolutionRequest<'_>,
@@ -131,6 +147,14 @@ impl Resolver {
                     .map(|subscription| format!("subscription {}", subscription.name))
                     .collect()
             }
+        }
+    }
+
+    /// Whether a bundle of this name is chosen under [`Policy::Isolated`]; nothing is explained.
+    pub(crate) fn installs(&self, request: &ResolutionRequest<'_>, bundle: &str) -> bool {
+        match self.state(request, Policy::Isolated) {
+            Ok((scope, problem)) => Isolated::new(self, &scope, &problem).installs(bundle),
+            Err(_) => false,
         }
     }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
 
 mod bad_input;
+mod blocked;
 mod budget;
 mod conformance;
 mod dependencies;

@@ -236,6 +236,20 @@ mod tests {
         assert!(error.contains(expected), "{error}");
     }
 
+    /// There is no such kubeconfig: whoever looks for it fails.
+    #[rstest]
+    #[case(&["explain", "OLM012"])]
+    #[case(&["explain"])]
+    #[case(&["version", "--client"])]
+    #[case(&["completion", "bash"])]
+    #[case(&["__complete", "--", "list", "--o"])]
+    fn what_needs_no_cluster_looks_for_none(#[case] words: &[&str]) {
+        let words = [&["kubectl-olm", "--kubeconfig", "/dev/null/none"], words].concat();
+        let cli = Cli::try_parse_from(words).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        assert_eq!(runtime.block_on(run(&cli)).unwrap(), Outcome::Fine);
+    }
+
     /// A port that was just given back has no listener.
     #[rstest]
     #[case(&["list"])]

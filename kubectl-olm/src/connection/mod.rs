@@ -1,5 +1,7 @@
 //! kubectl's connection flags, and the cluster that they name.
 
+#[cfg(test)]
+mod flag_tests;
 mod values;
 
 use std::collections::HashMap;

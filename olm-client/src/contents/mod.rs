@@ -8,6 +8,8 @@ mod image;
 mod mirrors;
 mod registry_config;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -18,6 +18,9 @@ use super::world::World;
 use super::{NoPreview, PreviewRequest, baseline, plan_objects};
 use crate::observed::name;
 
+/// What no removal does, and what a user who does it has to know.
+const DELETED_CRD: &str = "deleting it deletes the custom resources of all namespaces";
+
 /// The preview of a removal.
 pub(super) fn preview(
     asked: &PreviewRequest,
@@ -122,7 +125,7 @@ fn crds(world: &mut World<'_>, removed: &ClusterServiceVersion, preview: &mut Pr
         preview.crds.push(CrdVerdict {
             name: crd,
             verdict: "stays",
-            detail: String::new(),
+            detail: DELETED_CRD.to_owned(),
             custom_resources: None,
         });
     }

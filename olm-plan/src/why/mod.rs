@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use olm_lifecycle::subscription::{held_by_mistake, holding, is_held};
 use olm_resolver::{
-    Explanation, HeldUpgrade, InstalledCsv, ResolutionOutcome, ResolutionRequest, ResolveError,
-    Resolver, SubscriptionFacts, follows,
+    Explanation, HeldUpgrade, InstalledCsv, Repair, ResolutionOutcome, ResolutionRequest,
+    ResolveError, Resolver, SubscriptionFacts, follows,
 };
 use olm_types::annotations::{GENERATED_BY, PAUSE};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription, UpgradeStrategy};
@@ -123,7 +123,8 @@ pub struct Why {
 pub fn why(question: &WhyInputs<'_>) -> Result<Why, NoPreview> {
     let subscription = found(question)?;
     let request = request(question, subscription);
-    let outcome = Resolver::default().outcome(&request, question.settings.resolution);
+    let resolver = Resolver::default();
+    let outcome = resolver.outcome(&request, question.settings.resolution);
     let status = subscription.status.clone().unwrap_or_default();
     let note = |key: &str| subscription.metadata.annotations.as_ref()?.get(key).cloned();
     let mut why = Why {
@@ -148,6 +149,11 @@ pub fn why(question: &WhyInputs<'_>) -> Result<Why, NoPreview> {
     why.reasons.extend(paused.or_else(|| held_by_mistake(subscription)));
     needs::add(&request, &mut why);
     judge(subscription, question, &outcome, &mut why);
+    let own = outcome.blocked.iter().find(|one| one.subscription == why.subscription);
+    if let Some(blocked) = own.filter(|_| why.verdict == Verdict::Blocked) {
+        why.repairs =
+            resolver.unblocking(&request, blocked).iter().map(Repair::to_string).collect();
+    }
     Ok(why)
 }
 

@@ -125,7 +125,28 @@ fn what_blocks_is_explained_with_repairs_that_were_tried() {
     assert_eq!(why.verdict, UpgradeState::Blocked, "{why:#?}");
     assert_eq!(why.next, ["a.v2"]);
     assert!(why.reasons[0].contains('z'), "{why:#?}");
+    assert_eq!(why.repairs, ["create a CatalogSource that provides package z in version >1.0.0"]);
     assert_eq!(why.says, ["UpgradeHeld: Paused"]);
+}
+
+/// The installed operator b requires what the newer version of a no longer provides.
+#[test]
+fn whoever_needs_the_old_version_may_move() {
+    let gvk = Property::new("olm.gvk", r#"{"group":"x.io","kind":"A","version":"v1"}"#);
+    let needs = Property::new("olm.gvk.required", r#"{"group":"x.io","kind":"A","version":"v1"}"#);
+    let package = Property::new("olm.package", r#"{"packageName":"b","version":"1.0.0"}"#);
+    let other = Entry {
+        name: "b.v1".into(),
+        package: "b".into(),
+        properties: vec![package, needs].into(),
+        ..entry("stable 1", &[])
+    };
+    let universe: MemoryUniverse =
+        [entry("stable 1", &[gvk]), entry("stable 2>1", &[]), other].into_iter().collect();
+    let why = asked(&universe, json!({}));
+    assert_eq!((why.verdict, &*why.next.join(" ")), (Verdict::Blocked, "a.v2"), "{why:#?}");
+    let expected = "move Subscription t with ClusterServiceVersion b.v1 to another namespace";
+    assert!(why.repairs.iter().any(|one| one == expected), "{why:#?}");
 }
 
 #[test]

@@ -92,6 +92,15 @@ impl<'a> Isolated<'a> {
         refused
     }
 
+    /// Whether a bundle of this name is to be installed, without asking why others are refused.
+    pub(crate) fn installs(&self, bundle: &str) -> bool {
+        let solved = self.components.iter().filter_map(|part| self.solve(part).ok());
+        let mut chosen: Vec<VariableId> = solved.flatten().collect();
+        chosen.sort();
+        let found = resolution(self.scope, self.problem, &chosen);
+        found.chosen.iter().any(|one| *one.entry.name == *bundle)
+    }
+
     fn solve(&self, component: &Component) -> Result<Vec<VariableId>, Failure> {
         if component.is_hopeless {
             return Err(Failure::Contradiction);

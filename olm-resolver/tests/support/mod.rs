@@ -101,7 +101,7 @@ impl Problem {
         resolver.outcome(&self.request(&self.universe()), policy)
     }
 
-    fn request<'a>(&self, universe: &'a MemoryUniverse) -> ResolutionRequest<'a> {
+    pub fn request<'a>(&self, universe: &'a MemoryUniverse) -> ResolutionRequest<'a> {
         ResolutionRequest {
             subscriptions: self.subscriptions.clone(),
             held: self.held.clone(),

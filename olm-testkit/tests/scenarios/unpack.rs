@@ -44,7 +44,8 @@ pub async fn by_a_job(ctx: Arc<TestContext>) -> Result<()> {
 /// What the kubelet says about an image outlives the Pod: it is in the condition when the Job has
 /// run out of time. A Pod of another namespace with the labels of that one says nothing.
 pub async fn causes_are_reported(ctx: Arc<TestContext>) -> Result<()> {
-    let elsewhere = kubelet(&ctx.beside("unpack::causes_elsewhere").await?).await?;
+    let other = ctx.beside("unpack::causes_elsewhere").await?;
+    let elsewhere = kubelet(&other).await?;
     let kubelet = kubelet(&ctx).await?;
     annotate(&ctx, json!({"operatorframework.io/bundle-unpack-timeout": "4s"})).await?;
     subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;

@@ -12,6 +12,7 @@ mod features;
 mod files;
 mod layout;
 mod licences;
+mod platforms;
 mod references;
 mod scenarios;
 mod spec_links;
@@ -55,6 +56,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "reconcilers are called so", find: layout::misnamed_reconcilers },
     Check { rule: "the operators have one clock", find: layout::other_clocks },
     Check { rule: "tasks start where a panic is looked after", find: tasks::bare },
+    Check { rule: "what users run needs no Unix without a cfg", find: platforms::unguarded },
     Check { rule: "pure crates read no clock and no randomness", find: files::impure_calls },
     Check { rule: "texts of others are read with a budget", find: files::unbounded_readers },
     Check { rule: "crates depend along the allowed arrows", find: arrows::forbidden },

@@ -88,6 +88,48 @@ plan hash h
     assert_eq!(describe(&preview(), Operands::Keep), expected);
 }
 
+/// The mark of an object says what becomes of it; `!` is before what reaches further than it looks.
+#[test]
+fn marks_say_what_becomes_of_an_object() {
+    let of = |action, name: &str| Change {
+        action,
+        kind: "Service".to_owned(),
+        name: name.to_owned(),
+        fields: Vec::new(),
+        ..preview().changes.remove(0)
+    };
+    let unchecked = Some("namespaces \"ns\" not found".to_owned());
+    let created = Change { not_checked: unchecked, ..of(Action::Create, "a") };
+    let changes =
+        vec![created, of(Action::Replace, "b"), of(Action::Delete, "c"), of(Action::Change, "d")];
+    let right = |escalations: &[&str]| Right {
+        account: "acc".to_owned(),
+        scope: "cluster".to_owned(),
+        rule: PolicyRule { verbs: vec!["get".to_owned()], ..PolicyRule::default() },
+        escalations: escalations.iter().map(ToString::to_string).collect(),
+    };
+    let mut whole = Preview { changes, ..preview() };
+    whole.rights.gained = vec![right(&["secrets"]), right(&[])];
+    whole.rights.reaches = ["hostPath volume in Deployment d".to_owned()].into();
+    let text = describe(&whole, Operands::Keep);
+    let objects = "\
+Objects:
+  +   Service ns/a (not checked by the API server)
+  -/+ Service ns/b
+  -   Service ns/c
+  ~   Service ns/d
+";
+    assert!(text.contains(objects), "{text}");
+    let counts = "1 to create, 1 to change, 1 to replace, 1 to delete\n";
+    assert!(text.contains(counts), "{text}");
+    let rights: Vec<&str> = text.lines().filter(|line| line.contains("acc in cluster")).collect();
+    assert!(rights[0].starts_with("  ! acc") && rights[0].ends_with("[secrets]"), "{text}");
+    assert!(rights[1].starts_with("    acc") && rights.len() == 2, "{text}");
+    let reaches =
+        "Reaches beyond the operator:\n  ! hostPath volume in Deployment d\nRights gained:\n";
+    assert!(text.contains(reaches), "{text}");
+}
+
 #[test]
 fn custom_resources_stay_or_go_as_was_asked_for() {
     let operands = vec!["Kettle ns/a".to_owned()];

@@ -169,3 +169,44 @@ where
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::preview::CrdVerdict;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn preview(counted: Option<usize>) -> Preview {
+        let crd = CrdVerdict {
+            name: "kettles.example.com".to_owned(),
+            verdict: "stays",
+            detail: String::new(),
+            custom_resources: counted,
+        };
+        let operands = counted.into_iter().flat_map(|count| 0..count);
+        let operands = operands.map(|number| format!("Kettle ns/{number}")).collect();
+        Preview { crds: vec![crd], operands, ..Preview::default() }
+    }
+
+    #[rstest]
+    #[case::kept(Operands::Keep, Some(2), None)]
+    #[case::kept_unread(Operands::Keep, None, None)]
+    #[case::none(Operands::Abort, Some(0), None)]
+    #[case::some(Operands::Abort, Some(2), Some("there are 2 custom resources"))]
+    #[case::unread(Operands::Abort, None, Some("kettles.example.com cannot be read"))]
+    #[case::deleted(Operands::Delete, Some(2), None)]
+    #[case::deleted_unread(Operands::Delete, None, Some("kettles.example.com cannot be read"))]
+    fn custom_resources_may_be_a_reason_to_stop(
+        #[case] operands: Operands,
+        #[case] counted: Option<usize>,
+        #[case] expected: Option<&str>,
+    ) {
+        let checked = check_operands(operands, &preview(counted));
+        match (checked, expected) {
+            (Ok(()), None) => {}
+            (Err(error), Some(text)) => assert!(error.to_string().contains(text), "{error}"),
+            (found, _) => panic!("{found:?}, not {expected:?}"),
+        }
+    }
+}

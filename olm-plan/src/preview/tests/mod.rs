@@ -3,6 +3,7 @@
 mod existing;
 mod filled_roles;
 mod servers;
+mod warnings;
 
 use std::sync::Arc;
 

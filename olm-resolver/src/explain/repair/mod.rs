@@ -12,6 +12,7 @@ use olm_types::gvk::Gvk;
 use olm_types::version::Version;
 
 use super::{Explanation, Fact};
+use crate::outcome::BlockedUpgrade;
 use crate::resolver::Resolver;
 use crate::source::Scope;
 
@@ -126,6 +127,29 @@ pub(crate) fn find(
         }
     }
     found
+}
+
+/// Up to [`Resolver::repairs`] changes after which the newer bundle of a blocked upgrade is chosen,
+/// and no Subscription is refused that was not before.
+pub(crate) fn unblocking(
+    resolver: &Resolver,
+    scope: &Scope<'_>,
+    upgrade: &BlockedUpgrade,
+) -> Vec<Repair> {
+    if resolver.repairs == 0 {
+        return Vec::new();
+    }
+    let request = scope.request();
+    let refused_anyway = resolver.refused(request);
+    let helps = |repair: &Repair| {
+        apply::to(request, repair).is_some_and(|changed| {
+            let after = changed.request();
+            resolver.installs(&after, &upgrade.bundle.name)
+                && resolver.refused(&after).is_subset(&refused_anyway)
+        })
+    };
+    let proposed = propose::for_upgrade(scope, upgrade).into_iter().take(TRIED);
+    proposed.filter(helps).take(resolver.repairs).collect()
 }
 
 /// Whom a fact is about, as `Resolver::refused` names them.

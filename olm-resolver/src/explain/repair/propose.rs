@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{MissingContent, Repair};
 use crate::constraint::Wanted;
 use crate::explain::Fact;
+use crate::outcome::BlockedUpgrade;
 use crate::preference::ChannelKey;
 use crate::problem::Missing;
 use crate::request::SubscriptionFacts;
@@ -19,11 +20,23 @@ pub(super) fn from(scope: &Scope<'_>, facts: &[Fact]) -> Vec<Repair> {
     let is_subject =
         |fact: &&Fact| matches!(fact, Fact::SubscriptionExists(_) | Fact::OrphanExists(_));
     let are_several = facts.iter().filter(is_subject).count() > 1;
+    let is_move = |repair: &Repair| matches!(repair, Repair::MoveSubscription { .. });
+    ranked(scope, facts, |repair| are_several || !is_move(repair))
+}
+
+/// What may let the newer bundle of a Subscription in, best first, without repetition. Moving others away is a part of
+/// it, moving that Subscription is not.
+pub(super) fn for_upgrade(scope: &Scope<'_>, upgrade: &BlockedUpgrade) -> Vec<Repair> {
+    let own = upgrade.subscription.as_str();
+    let is_own_move = |repair: &Repair| matches!(repair, Repair::MoveSubscription { subscription, .. } if subscription == own);
+    ranked(scope, upgrade.explanation.facts(), |repair| !is_own_move(repair))
+}
+
+fn ranked(scope: &Scope<'_>, facts: &[Fact], fits: impl Fn(&Repair) -> bool) -> Vec<Repair> {
     let mut ranked: Vec<(u8, Repair)> = Vec::new();
     for fact in facts {
         for repair in for_fact(scope, fact) {
-            let is_move = matches!(repair, Repair::MoveSubscription { .. });
-            if (are_several || !is_move) && !ranked.iter().any(|(_, known)| *known == repair) {
+            if fits(&repair) && !ranked.iter().any(|(_, known)| *known == repair) {
                 ranked.push((rank(&repair), repair));
             }
         }

@@ -7,6 +7,7 @@ mod heavy;
 mod nested;
 mod plans;
 mod server;
+mod tool;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -102,6 +103,9 @@ pub async fn registries(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> 
         let is_hostile = CATALOGS.iter().any(|(name, ..)| *name == catalog.name_any());
         ensure!(is_hostile || problem(&catalog).is_none(), "{}", catalog.name_any());
     }
+    let [(_, _, endless), ..] = CATALOGS;
+    let server = Server::start(Hostility::Endless).await?;
+    tool::ends(&ctx, &server.address.to_string(), endless).await?;
     within_memory(&local)
 }
 

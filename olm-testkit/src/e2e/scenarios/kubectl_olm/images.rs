@@ -132,6 +132,9 @@ async fn remove(client: &Client, name: &str) -> Result<()> {
 /// From a folder to a running operator, and back to nothing.
 pub(super) async fn of_an_author(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
+    let version = program.json(&["version"]).await?;
+    let flavour = if ctx.facts().is_v0 { "OLM v0" } else { "olm-rs" };
+    ensure!(version["olm"][0]["flavour"] == flavour, "{version:#}");
     let folder = tempfile::tempdir().context("no folder for the bundle")?;
     for (path, text) in bundle().files("urn") {
         let text = match serde_json::from_str::<Value>(&text) {

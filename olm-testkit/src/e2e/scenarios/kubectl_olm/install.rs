@@ -81,6 +81,10 @@ async fn held(ctx: &TestContext, program: &Program) -> Result<()> {
         "metadata": {"name": "mine", "finalizers": ["example.com/keep"]}, "spec": {"litres": 2}});
     let kettle: DynamicObject = serde_json::from_value(kettle)?;
     kettles.create(&PostParams::default(), &kettle).await.context("cannot make a kettle")?;
+    let kept = program.run(&["uninstall", "kettle", "--operands=abort", "--yes"]).await?;
+    kept.failed_with("there are 1 custom resources; --operands=keep leaves them")?;
+    ensure!(kept.printed.contains("deletes the custom resources of all namespaces"), "{kept:?}");
+    ctx.installed("kettle", LAST).await?;
     let remove = ["uninstall", "kettle", "--operands=delete", "--yes", "--timeout=1s"];
     let ended = program.run(&remove).await?;
     ensure!(ended.code == Some(4), "{ended:?}");
@@ -111,6 +115,8 @@ async fn nothing_is_written(ctx: &TestContext, program: &Program, install: &[&st
     let kinds = manifests["items"].as_array().into_iter().flatten().map(|one| &one["kind"]);
     let kinds: Vec<&Value> = kinds.collect();
     ensure!(kinds == ["OperatorGroup", "Subscription"], "{manifests:#}");
+    let yaml = program.prints(&with(&["-o", "yaml"])).await?;
+    ensure!(yaml.contains("\n---\n") && yaml.contains("\nkind: Subscription\n"), "{yaml}");
     let subscriptions: Api<Subscription> = ctx.api();
     let found = subscriptions.get_opt("kettle").await?;
     ensure!(found.is_none(), "something was written: {found:?}");
@@ -124,6 +130,14 @@ async fn elsewhere(ctx: &TestContext, program: &Program, content: &Path) -> Resu
     let folder = format!("{source}={folder}");
     let install = ["install", "kettle", "-n", &namespace, "--source", &source];
     let flags = ["--install-mode", "OwnNamespace", "--catalog", &folder];
+    let plan = program.json(&[&["plan"], &install[..], &flags[..]].concat()).await?;
+    let changes = plan["changes"].as_array().context("the plan has no changes")?;
+    let of_kind = |kind: &str| changes.iter().find(|one| one["kind"] == kind);
+    let missing = format!("namespaces \"{namespace}\" not found");
+    let subscription = of_kind("Subscription").context("the plan makes no Subscription")?;
+    ensure!(subscription["notChecked"] == missing, "{subscription:#}");
+    let made = of_kind("Namespace").context("the plan makes no Namespace")?;
+    ensure!(made["notChecked"].is_null(), "{made:#}");
     let dry = ["--dry-run=server", "--yes"];
     let tried = program.prints(&[&install[..], &flags[..], &dry[..]].concat()).await?;
     ensure!(tried.contains(&format!("namespace/{namespace} created (server dry run)")), "{tried}");

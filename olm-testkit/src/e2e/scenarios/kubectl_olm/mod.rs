@@ -1,6 +1,7 @@
 //! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
 
 mod bad_input;
+mod completion;
 pub(super) mod console;
 pub(super) mod console_acts;
 mod console_hosted;
@@ -9,6 +10,7 @@ pub(super) mod console_login;
 mod doctor;
 mod images;
 mod install;
+mod looks;
 mod plan;
 mod program;
 
@@ -31,7 +33,22 @@ pub(super) const NEW: &str = "kettle.v1.1.0";
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
     let consoles = [console(), console_live(), console_acts(), console_hosted()];
-    commands().into_iter().chain(consoles).collect()
+    commands().into_iter().chain(looks()).chain(consoles).collect()
+}
+
+fn looks() -> [Scenario; 2] {
+    let looks = scenario(
+        "kubectl_olm::looks",
+        "kubectl olm finds a package, draws its graph, and shows of an operator and its dependency what is \
+         installed, who needs whom, custom resources, and the rights that another version lacks",
+        looks::at_everything,
+    );
+    let completion = scenario(
+        "kubectl_olm::completion",
+        "kubectl completes commands and flags of kubectl olm by the program that completion prints",
+        completion::by_kubectl,
+    );
+    [looks.needs(&[Need::Kubectl]), completion.needs(&[Need::Kubectl])]
 }
 
 fn console() -> Scenario {

@@ -64,13 +64,22 @@ pub(in super::super) async fn before_a_take_over(
     let place = home.namespace.as_str();
     let own = [("OLM037", place), ("OLM039", place), ("OLM040", OLM_NAMESPACE)];
     doctor.until(&["--pre"], &own).await?;
+    let texts = [("OLM037", "no namespace can be deleted"), ("OLM039", "wait until it is done")];
+    for (code, text) in texts {
+        let found = doctor.finding(&["--pre"], code, place).await?;
+        let fix = found["fix"].as_str().unwrap_or_default();
+        ensure!(found["class"] == "wait" && fix.contains(text), "{found:#}");
+    }
     let fix = doctor.finding(&["--pre"], "OLM040", OLM_NAMESPACE).await?;
     doctor.as_printed(fix["fix"].as_str().unwrap_or_default()).await?;
     let report = doctor.report(&["--pre"]).await?;
     ensure!(count(&report, "OLM040", OLM_NAMESPACE) == 0, "{report:#}");
     // What a user may not read is skipped.
     let report = doctor.report(&["--pre", "--as", "stranger"]).await?;
-    ensure!(report["findings"][0]["code"] == "OLM038", "{report:#}");
+    let denied = &report["findings"][0];
+    ensure!(denied["code"] == "OLM038" && denied["class"] == "ask the author", "{report:#}");
+    let fix = denied["fix"].as_str().unwrap_or_default();
+    ensure!(fix.contains("ask an administrator of the cluster"), "{denied:#}");
     let (skipped, checks) = (report["skipped"].as_array(), report["checks"].as_array());
     let skipped = skipped.map_or(0, Vec::len) + 1;
     ensure!(Some(skipped) == checks.map(Vec::len), "{report:#}");
