@@ -1,1 +1,0 @@
-error: -o name is not for this command, json and yaml are
