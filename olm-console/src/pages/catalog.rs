@@ -147,11 +147,9 @@ impl Search {
             provides: self.provides.clone(),
             category: self.category.clone(),
             catalog: self.catalog.clone(),
+            capability: self.capability.clone(),
         };
-        let fits = |row: &PackageRow| {
-            self.capability.as_ref().is_none_or(|wanted| *wanted == row.capabilities)
-        };
-        search(packages, subscriptions, &query).into_iter().filter(fits).collect()
+        search(packages, subscriptions, &query)
     }
 
     fn words(&self) -> Vec<String> {
@@ -162,7 +160,10 @@ impl Search {
         let words = visit.command().word("search");
         let words = self.words().iter().fold(words, |words, word| words.word(word));
         let words = words.flag("--provides", self.provides.as_deref());
-        words.flag("--source", self.catalog.as_deref()).flag("--category", self.category.as_deref())
+        words
+            .flag("--source", self.catalog.as_deref())
+            .flag("--category", self.category.as_deref())
+            .flag("--capability", self.capability.as_deref())
     }
 
     /// What the form has to repeat, beside its own fields.
