@@ -29,6 +29,8 @@ mod frame;
 mod health;
 mod install;
 mod installed;
+#[cfg(test)]
+mod odd_clusters;
 mod operator;
 mod package;
 mod params;
