@@ -249,6 +249,11 @@ fn facet<'a>(
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::time::Instant;
+
+    use olm_types::api::PackageManifest;
+    use serde_json::{Value as Json, from_value, json};
+
     use super::*;
 
     pub(in crate::pages) fn row(name: &str, category: &str) -> PackageRow {
@@ -296,6 +301,82 @@ pub(super) mod tests {
         let address = &facets[1].values[0].url;
         assert_eq!(address, "/catalog?provides=Kettle.tea&category=A");
         assert_eq!(search.url(Some("2")), "/catalog?provides=Kettle.tea&page=2");
+    }
+
+    /// Packages of large catalogs: the first is deprecated and installed.
+    fn many(count: usize) -> Vec<PackageManifest> {
+        let package = |number: usize| -> PackageManifest {
+            let head = json!({"displayName": "A kettle", "version": "1.0.0",
+                "keywords": ["steam"], "description": "It boils water. ".repeat(100),
+                "annotations": {"categories": "Cooking", "capabilities": "Deep Insights"}});
+            let deprecation = if number == 0 { json!({"message": "old"}) } else { Json::Null };
+            let channel = json!({"name": "stable", "currentCSVDesc": head, "entries": []});
+            from_value(json!({"metadata": {"name": "kettle"}, "spec": {}, "status": {
+                "catalogSource": "c", "catalogSourceNamespace": "olm", "defaultChannel": "stable",
+                "packageName": format!("kettle-{number:04}"), "deprecation": deprecation,
+                "provider": {"name": "Kitchen Inc"}, "channels": [channel]}}))
+            .unwrap()
+        };
+        (0..count).map(package).collect()
+    }
+
+    /// The page of what was found.
+    fn page(search: &Search, rows: &[PackageRow]) -> String {
+        let (start, previous, next) = search.pages(rows.len(), 1);
+        let frame = Frame {
+            title: "Catalog".to_owned(),
+            here: Page::Catalog,
+            namespace: "team".to_owned(),
+            server: "https://cluster.example".to_owned(),
+            command: "kubectl olm search".to_owned(),
+            leaves: false,
+            live: None,
+            notes: Vec::new(),
+            token: String::new(),
+        };
+        let page = Catalog {
+            frame,
+            q: search.q.clone(),
+            provides: String::new(),
+            narrowed: search.narrowed(),
+            facets: search.facets(rows),
+            count: rows.len(),
+            cards: rows.iter().skip(start).take(CARDS).map(|row| card(row, "team")).collect(),
+            previous,
+            next,
+            unread: Vec::new(),
+            failure: None,
+        };
+        page.render().unwrap()
+    }
+
+    /// A second is far more than that takes, even without optimizations and beside other tests.
+    #[test]
+    fn two_thousand_packages_are_searched_without_a_pause() {
+        let packages = many(2_000);
+        let subscription = json!({"metadata": {"name": "kettle", "namespace": "team"},
+            "spec": {"name": "kettle-0000", "source": "c", "sourceNamespace": "olm"}});
+        let subscriptions = [from_value(subscription).unwrap()];
+        let search = Search { q: "boils".to_owned(), ..Search::default() };
+        let begun = Instant::now();
+        let rows = search.rows(&packages, &subscriptions);
+        let page = page(&search, &rows);
+        let took = begun.elapsed();
+        assert!(took.as_secs() < 1, "{took:?}");
+        for part in [
+            "2000 packages",
+            "Kitchen Inc · Deep Insights",
+            "deprecated</span>",
+            "installed in team</span>",
+            "rel=\"next\"",
+            "Narrow the search",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        for (part, count) in [("class=\"card\"", CARDS), ("loading=\"lazy\"", CARDS)] {
+            assert_eq!(page.matches(part).count(), count, "{part}");
+        }
+        assert!(page.len() < 150 * 1024, "{}", page.len());
     }
 
     #[test]
