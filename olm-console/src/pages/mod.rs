@@ -9,6 +9,7 @@
 //! command                                   the command that shows the same
 //! installed-table, events-table, catalogs-table, certificates-table
 //!                                           tables
+//! others                                    /installed: CSVs without a Subscription
 //! upgrade-graph, graph-table                the graph, and the same as a table
 //! install-form, install-confirm             /install: what is asked for, and what was shown
 //! approve-form                              /plan: the InstallPlan that waits

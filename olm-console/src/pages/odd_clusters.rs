@@ -8,14 +8,8 @@ use serde_json::{Value, json};
 use super::*;
 
 /// What every page looks at.
-const ALL: [Page; 6] = [
-    Page::Catalog,
-    Page::Installed,
-    Page::AllInstalled,
-    Page::Operator,
-    Page::Plan,
-    Page::Health,
-];
+const ALL: [Page; 6] =
+    [Page::Catalog, Page::Installed, Page::AllInstalled, Page::Operator, Page::Plan, Page::Health];
 
 /// Kinds that are there; of all others there is none.
 const SERVED: [&str; 4] =

@@ -203,7 +203,8 @@ async fn groups(visit: &PageView<'_>, namespace: &str) -> Vec<OperatorGroup> {
     visit.cluster.list(&api).await.unwrap_or_else(|error| {
         let why = cause(&error);
         let notices = &visit.cluster.notices;
-        notices.say(&format!("warning: cannot read operatorgroups of namespace {namespace}: {why}"));
+        notices
+            .say(&format!("warning: cannot read operatorgroups of namespace {namespace}: {why}"));
         Vec::new()
     })
 }
