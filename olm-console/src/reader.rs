@@ -72,3 +72,59 @@ async fn answer(context: &PageContext, question: PageRequest) {
     // The caller has gone.
     let _ = reply.send(response);
 }
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+    use olm_client::reading::Reading;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    fn console() -> Console {
+        let (identity, _) = Identity::for_tests();
+        Console { cluster: identity.cluster, reading: Reading::default(), flags: Vec::new() }
+    }
+
+    /// Asks for a page of a cluster that answers nothing.
+    fn ask(questions: &mpsc::Sender<PageRequest>) -> oneshot::Receiver<Response> {
+        let (identity, _) = Identity::for_tests();
+        let (reply, answer) = oneshot::channel();
+        let params = Params::default();
+        let question = PageRequest { page: Page::Installed, params, identity, reply };
+        assert!(questions.try_send(question).is_ok());
+        answer
+    }
+
+    /// The page, and how long it took.
+    async fn answered(
+        asked: mpsc::Receiver<PageRequest>,
+        answer: oneshot::Receiver<Response>,
+    ) -> (String, Duration) {
+        let begun = Instant::now();
+        let response = tokio::select! {
+            () = run(console(), Live::new(None), asked) => panic!("it has ended"),
+            response = answer => response.unwrap(),
+        };
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        (String::from_utf8(body.to_vec()).unwrap(), begun.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_that_takes_too_long_says_so() {
+        let (questions, asked) = mpsc::channel(WAITING);
+        let answer = ask(&questions);
+        let (page, time) = answered(asked, answer).await;
+        assert!(page.contains("no answer") && page.contains("within 90 s"), "{page}");
+        assert!((LONGEST..LONGEST * 2).contains(&time), "{time:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_whose_caller_has_gone_gives_its_place_back() {
+        let (questions, asked) = mpsc::channel(WAITING);
+        (0..AT_ONCE).for_each(|_| drop(ask(&questions)));
+        let answer = ask(&questions);
+        let (_, time) = answered(asked, answer).await;
+        assert!(time < LONGEST * 2, "it has waited for those before it: {time:?}");
+    }
+}

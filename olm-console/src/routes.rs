@@ -7,9 +7,10 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use http::header::CONTENT_TYPE;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use http::{Extensions, StatusCode};
 use tokio::sync::{mpsc, oneshot};
+use tower_http::sensitive_headers::SetSensitiveHeadersLayer;
 
 use crate::assets;
 use crate::gate::{Gate, enter};
@@ -55,6 +56,8 @@ pub(crate) fn router(gate: Arc<Gate>, questions: PageRequests, live: Live) -> Ro
         .merge(assets::router::<PageRequests>())
         .fallback(async || (StatusCode::NOT_FOUND, "There is no such page.\n"))
         .layer(from_fn_with_state(gate, enter))
+        // Whatever writes a request or an answer into a log leaves these out.
+        .layer(SetSensitiveHeadersLayer::new([AUTHORIZATION, COOKIE, SET_COOKIE]))
         .with_state(questions)
 }
 
@@ -85,7 +88,7 @@ async fn ask(
 mod tests {
     use axum::body::Body;
     use http::Request;
-    use http::header::{CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, SET_COOKIE};
+    use http::header::{CONTENT_SECURITY_POLICY, HOST, LOCATION};
     use rstest::rstest;
     use tower::ServiceExt;
 
@@ -141,6 +144,14 @@ mod tests {
         assert!(policy.starts_with("default-src 'none'"), "{policy}");
         assert_eq!(found.headers()["x-content-type-options"], "nosniff");
         assert_eq!(found.headers()["referrer-policy"], "same-origin");
+    }
+
+    #[tokio::test]
+    async fn no_log_of_an_answer_has_its_cookie() {
+        let begun = answer("/?token=TOKEN", HERE, false).await;
+        assert!(begun.headers()[SET_COOKIE].to_str().unwrap().starts_with("olm-console-4321="));
+        let logged = format!("{:?}", begun.headers());
+        assert!(logged.contains("set-cookie") && !logged.contains("olm-console-4321"), "{logged}");
     }
 
     #[rstest]

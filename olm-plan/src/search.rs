@@ -25,6 +25,8 @@ pub struct Query {
     pub category: Option<String>,
     /// Name of a catalog, or NAMESPACE/NAME.
     pub catalog: Option<String>,
+    /// How much it does by itself, as its author says, whatever the case.
+    pub capability: Option<String>,
 }
 
 /// A package as a row.
@@ -76,8 +78,9 @@ pub fn search(
             && heads(status).any(|head| provides(head, query.provides.as_deref()))
     });
     let ranked = fits.filter_map(|(package, status)| {
-        let created = created(&package.metadata);
-        Some((rank(status, &words)?, PackageRow { created, ..row(status, subscriptions) }))
+        let (created, rank) = (created(&package.metadata), rank(status, &words)?);
+        let found = PackageRow { created, ..row(status, subscriptions) };
+        has_capability(&found, query.capability.as_deref()).then_some((rank, found))
     });
     let mut found: Vec<(u32, PackageRow)> = ranked.collect();
     found.sort_by(|(a, one), (b, other)| {
@@ -151,6 +154,10 @@ fn categories(head: &CsvDescription) -> Vec<String> {
     let named = head.annotations.get(CATEGORIES).map(String::as_str).unwrap_or_default();
     let parts = named.split(',').map(str::trim).filter(|name| !name.is_empty());
     parts.map(str::to_owned).collect()
+}
+
+fn has_capability(row: &PackageRow, wanted: Option<&str>) -> bool {
+    wanted.is_none_or(|wanted| row.capabilities.to_lowercase() == wanted.to_lowercase())
 }
 
 fn is_in_category(head: &CsvDescription, wanted: Option<&str>) -> bool {
@@ -228,7 +235,8 @@ mod tests {
             package(
                 "kettle",
                 json!({"displayName": "A kettle", "version": "1.0.0",
-                "annotations": {"categories": "Cooking, Database", "description": "boils"},
+                "annotations": {"categories": "Cooking, Database", "description": "boils",
+                    "capabilities": "Seamless Upgrades"},
                 "customresourcedefinitions": {"owned": owned}}),
             ),
             package("kettle-extra", json!({"keywords": ["steam"], "description": "Also boils"})),
@@ -247,6 +255,8 @@ mod tests {
     #[case::group(Query { provides: Some("Kettle.x.io".into()), ..Query::default() }, "kettle")]
     #[case::other_group(Query { provides: Some("Kettle.y.io".into()), ..Query::default() }, "")]
     #[case::category(Query { category: Some("database".into()), ..Query::default() }, "kettle")]
+    #[case::capability(Query { capability: Some("seamless upgrades".into()), ..Query::default() }, "kettle")]
+    #[case::other_capability(Query { capability: Some("Deep Insights".into()), ..Query::default() }, "")]
     #[case::catalog(Query { catalog: Some("olm/c".into()), ..Query::default() }, "kettle kettle-extra stove")]
     #[case::other_catalog(Query { catalog: Some("d".into()), ..Query::default() }, "")]
     fn what_fits_is_found_the_best_first(#[case] query: Query, #[case] expected: &str) {

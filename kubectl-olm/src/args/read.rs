@@ -33,6 +33,9 @@ pub struct SearchArgs {
     /// Only packages of a category
     #[arg(long, value_name = "NAME")]
     pub category: Option<String>,
+    /// Only packages of a capability level, such as 'Seamless Upgrades'
+    #[arg(long, value_name = "LEVEL")]
+    pub capability: Option<String>,
     /// Only packages of a catalog
     #[arg(long, value_name = "CATALOG")]
     pub source: Option<String>,

@@ -16,6 +16,7 @@ pub fn print(asked: &SearchArgs, listing: &Listing, output: Output) -> Result<Ou
         provides: asked.provides.clone(),
         category: asked.category.clone(),
         catalog: asked.source.clone(),
+        capability: asked.capability.clone(),
     };
     let rows = search(&listing.packages, &listing.subscriptions, &query);
     if rows.is_empty() {

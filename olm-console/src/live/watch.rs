@@ -339,17 +339,38 @@ mod tests {
         assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
 
+    fn list() -> (u16, serde_json::Value) {
+        let object = json!({"metadata": {"name": "a", "uid": "u", "resourceVersion": "4"}});
+        let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
+            "metadata": {"resourceVersion": "5"}, "items": [object]});
+        (200, list)
+    }
+
     #[tokio::test]
     async fn what_is_lost_comes_back() {
-        let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
-            "metadata": {"resourceVersion": "5"}, "items": [
-                {"metadata": {"name": "a", "uid": "u", "resourceVersion": "4"}}]});
-        let (watched, _) = watched(vec![refusal(500), (200, list)]);
+        let (watched, _) = watched(vec![refusal(500), list()]);
         let (sender, mut seen) = tokio::sync::watch::channel(WatchState::BEGIN);
         let watched = tokio::spawn(run(watched, sender));
         assert_eq!(condition(&mut seen).await, Condition::Lost(None));
         assert_eq!(condition(&mut seen).await, Condition::Following);
         assert_ne!(seen.borrow().digest, 0);
+        drop(seen);
+        watched.await.unwrap();
+    }
+
+    /// Two lists and two watches: of a watch that is there, nothing is asked again.
+    #[tokio::test(start_paused = true)]
+    async fn a_loss_says_since_when_and_nothing_polls_after_it() {
+        let (watched, asked) = watched(vec![list(), refusal(500), list()]);
+        let (sender, mut seen) = tokio::sync::watch::channel(WatchState::BEGIN);
+        let watched = tokio::spawn(run(watched, sender));
+        let is_lost = |seen: &WatchState| matches!(seen.condition, Condition::Lost(Some(_)));
+        assert!(seen.wait_for(is_lost).await.is_ok());
+        let is_followed = |seen: &WatchState| seen.condition == Condition::Following;
+        assert!(seen.wait_for(is_followed).await.is_ok());
+        tokio::time::advance(LONGEST_PAUSE * 100).await;
+        tokio::task::yield_now().await;
+        assert_eq!(asked.load(Ordering::SeqCst), 4);
         drop(seen);
         watched.await.unwrap();
     }

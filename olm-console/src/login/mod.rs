@@ -95,7 +95,8 @@ impl Login {
             (true, "/login") => return self.enter(request).await,
             (true, "/logout") => return self.leave(request.headers()),
             (false, "/login") => return page::page(StatusCode::OK, "", ""),
-            (false, "/console.css") => return next.run(request).await,
+            // What the login page loads: a browser asks for its picture by itself.
+            (false, "/console.css" | "/favicon.ico") => return next.run(request).await,
             _ => {}
         }
         let asked = address(request.uri());

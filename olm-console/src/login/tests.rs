@@ -161,6 +161,15 @@ async fn two_hundred_users_are_logged_in_at_once() {
     assert_eq!(served.ask("/installed", &with).await.body, "session 200 true");
 }
 
+/// The router of these tests has neither file, and says so itself.
+#[tokio::test]
+async fn what_the_login_page_loads_needs_no_login() {
+    let served = served().await;
+    for (path, expected) in [("/console.css", 404), ("/favicon.ico", 404), ("/icon", 401)] {
+        assert_eq!(served.ask(path, &[]).await.code, expected, "{path}");
+    }
+}
+
 #[test]
 fn a_page_that_reads_itself_is_no_use_of_a_session() {
     let headers = |target: Option<&'static str>| {

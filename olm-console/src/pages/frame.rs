@@ -18,7 +18,7 @@ pub(super) struct Frame {
     pub(super) namespace: String,
     /// The API server.
     pub(super) server: String,
-    /// The command that shows the same.
+    /// The commands that show the same, one a line.
     pub(super) command: String,
     /// Whether the user has logged in, and may log out.
     pub(super) leaves: bool,

@@ -1,9 +1,13 @@
 //! What is installed in a namespace, or in all that one may see, what needs a user first.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use axum::response::Response;
-use olm_plan::Health;
 use olm_plan::installed::{Installed, Readiness, installed};
+use olm_plan::observed::{name, namespace};
+use olm_plan::{Health, Observed, health};
+use olm_types::api::CsvPhase;
 
 use super::bounds::{Budget, short};
 use super::frame::{Frame, html, url};
@@ -12,7 +16,10 @@ use crate::command::CommandLine;
 use crate::failure::Failure;
 
 /// Bytes of all rows.
-const ROWS: usize = 120 * 1024;
+const ROWS: usize = 110 * 1024;
+
+/// CSVs without a Subscription that are shown.
+const OTHERS: usize = 20;
 
 /// Bytes of a row beside its texts.
 const MARKUP: usize = 300;
@@ -30,6 +37,8 @@ struct Table {
     rows: Vec<Row>,
     /// Rows that do not fit on the page.
     more: usize,
+    /// CSVs that no Subscription has installed, as lines.
+    others: Vec<String>,
     failure: Option<Failure>,
 }
 
@@ -60,9 +69,9 @@ pub(super) async fn read(visit: &PageView<'_>, is_of_all: bool) -> Response {
         true => visit.cluster.observe_installed().await,
         false => visit.cluster.observe(Some(visit.home()), false).await,
     };
-    let (found, failure) = match observed {
-        Ok(observed) => (installed(&observed), None),
-        Err(error) => (Vec::new(), Some(Failure::of(&error))),
+    let (found, others, failure) = match observed {
+        Ok(observed) => (installed(&observed), others(&observed), None),
+        Err(error) => (Vec::new(), Vec::new(), Some(Failure::of(&error))),
     };
     let (rows, more) = fitting(found);
     let (here, title, command, all) = match is_of_all {
@@ -74,7 +83,7 @@ pub(super) async fn read(visit: &PageView<'_>, is_of_all: bool) -> Response {
     };
     let other = url("/installed", &[("namespace", Some(visit.home())), ("all", all)]);
     let frame = visit.frame(here, title, &command);
-    html(&Table { frame, is_of_all, other, rows, more, failure })
+    html(&Table { frame, is_of_all, other, rows, more, others, failure })
 }
 
 /// As many as fit, those that need a user first, and how many more there are.
@@ -86,6 +95,36 @@ fn fitting(mut found: Vec<Installed>) -> (Vec<Row>, usize) {
     let rows: Vec<Row> = rows.collect();
     let more = count.saturating_sub(rows.len());
     (rows, more)
+}
+
+/// Operators that no Subscription has installed: applied by hand, or left by a Subscription that was deleted. A CSV that
+/// another one replaces is on its way out.
+fn others(observed: &Observed) -> Vec<String> {
+    let of_subscriptions: BTreeSet<(&str, &str)> = observed
+        .subscriptions
+        .iter()
+        .filter_map(|one| Some((namespace(&one.metadata), one.status.as_ref()?)))
+        .flat_map(|(home, status)| {
+            let known = [status.installed_csv.as_deref(), status.current_csv.as_deref()];
+            known.into_iter().flatten().map(move |csv| (home, csv))
+        })
+        .collect();
+    let goes = [CsvPhase::Replacing, CsvPhase::Deleting];
+    let others = observed.own_csvs().filter(|csv| {
+        let is_going = csv.status.as_ref().is_some_and(|status| goes.contains(&status.phase));
+        !is_going && !of_subscriptions.contains(&(namespace(&csv.metadata), name(&csv.metadata)))
+    });
+    let mut lines: Vec<String> = others
+        .map(|csv| {
+            let (home, name) = (namespace(&csv.metadata), name(&csv.metadata));
+            let (health, reason) = health::of_csv(observed, home, name);
+            short(&format!("{name} in namespace {home}: {}, {reason}", health.as_str()), TEXT)
+        })
+        .collect();
+    let more = lines.len().saturating_sub(OTHERS);
+    lines.truncate(OTHERS);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines
 }
 
 /// What waits for a user comes first.
@@ -164,7 +203,6 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use olm_plan::Observed;
     use rstest::rstest;
     use serde_json::{Value, from_value, json};
 
@@ -199,7 +237,8 @@ mod tests {
             token: String::new(),
         };
         let other = "/installed".to_owned();
-        Table { frame, is_of_all, other, rows, more, failure }.render().unwrap()
+        let others = vec!["a.v1 in namespace team: Healthy, InstallSucceeded".to_owned()];
+        Table { frame, is_of_all, other, rows, more, others, failure }.render().unwrap()
     }
 
     #[test]
@@ -234,6 +273,28 @@ mod tests {
         one["spec"]["startingCSV"] = json!("kettle.v1");
         let (rows, _) = fitting(subscriptions(&[one]));
         assert_eq!(rows[0].pin, expected);
+    }
+
+    #[test]
+    fn what_no_subscription_has_installed_is_shown_too() {
+        let csv = |name: &str, phase: &str| -> Value {
+            json!({"metadata": {"name": name, "namespace": "team"}, "spec": {},
+                "status": {"phase": phase, "reason": "Why"}})
+        };
+        let csvs = [csv("kettle.v1", "Succeeded"), csv("a.v0", "Replacing"), csv("a.v1", "Failed")];
+        let status = json!({"installedCSV": "kettle.v1"});
+        let found = others(&Observed {
+            subscriptions: vec![from_value(subscription("team", &status)).unwrap()],
+            csvs: csvs.into_iter().map(|csv| from_value(csv).unwrap()).collect(),
+            ..Observed::default()
+        });
+        assert_eq!(found, ["a.v1 in namespace team: Unhealthy, Why"]);
+        let csvs = (0..OTHERS + 2).map(|number| csv(&format!("b.v{number}"), "Succeeded"));
+        let csvs = csvs.map(|csv| from_value(csv).unwrap()).collect();
+        let found = others(&Observed { csvs, ..Observed::default() });
+        assert_eq!(found.len(), OTHERS + 1);
+        assert_eq!(found.last().map(String::as_str), Some("and 2 more"));
+        assert!(page(false, Vec::new(), None).contains("<li>a.v1 in namespace team: Healthy"));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! command                                   the command that shows the same
 //! installed-table, events-table, catalogs-table, certificates-table
 //!                                           tables
+//! others                                    /installed: CSVs without a Subscription
 //! upgrade-graph, graph-table                the graph, and the same as a table
 //! install-form, install-confirm             /install: what is asked for, and what was shown
 //! approve-form                              /plan: the InstallPlan that waits
@@ -29,6 +30,8 @@ mod frame;
 mod health;
 mod install;
 mod installed;
+#[cfg(test)]
+mod odd_clusters;
 mod operator;
 mod package;
 mod params;
@@ -216,15 +219,21 @@ impl PageView<'_> {
 
     /// What stands around a page; it is made last, as it has what was said while reading.
     fn frame(&self, here: Page, title: &str, command: &CommandLine) -> Frame {
+        self.frame_of(here, title, std::slice::from_ref(command))
+    }
+
+    /// The same around a page that shows what several commands print.
+    fn frame_of(&self, here: Page, title: &str, commands: &[CommandLine]) -> Frame {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         notes.sort();
         notes.dedup();
+        let commands: Vec<String> = commands.iter().map(CommandLine::line).collect();
         Frame {
             title: title.to_owned(),
             here,
             namespace: self.home().to_owned(),
             server: self.cluster.server.clone(),
-            command: command.line(),
+            command: commands.join("\n"),
             leaves: self.leaves,
             live: live::address(here, self.home(), self.seen).filter(|_| !self.params.is_posted()),
             notes,

@@ -120,6 +120,8 @@ fn object(change: &Change) -> Object {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::rbac::v1::PolicyRule;
+    use olm_plan::preview::permissions::{Right, Rights};
     use olm_plan::preview::result::Images;
     use serde_json::json;
 
@@ -134,6 +136,32 @@ mod tests {
         let [(title, lines)] = found.lists.as_slice() else { panic!("{:?}", found.lists) };
         assert_eq!((*title, lines.len()), ("New images", LINES + 1));
         assert_eq!(lines.last().map(String::as_str), Some("and 2 more"));
+    }
+
+    #[test]
+    fn escalations_come_first_and_crds_have_verdicts() {
+        let gained = |account: &str, escalations: &[&str]| Right {
+            account: account.to_owned(),
+            scope: "cluster".to_owned(),
+            rule: PolicyRule::default(),
+            escalations: escalations.iter().map(|&one| one.to_owned()).collect(),
+        };
+        let gained = vec![gained("a", &[]), gained("b", &["reads Secrets"])];
+        let crd = CrdVerdict {
+            name: "kettles.example.com".to_owned(),
+            verdict: "compatible",
+            detail: String::new(),
+            custom_resources: Some(2),
+        };
+        let rights = Rights { gained, ..Rights::default() };
+        let found = shown(Preview { rights, crds: vec![crd], ..Preview::default() });
+        let [(_, rights), (title, crds)] = found.lists.as_slice() else {
+            panic!("{:?}", found.lists)
+        };
+        assert!(rights[0].starts_with("! b in cluster"), "{rights:?}");
+        assert!(rights[1].starts_with("  a in cluster"), "{rights:?}");
+        let expected = "kettles.example.com compatible (2 custom resources)".to_owned();
+        assert_eq!((*title, crds), ("CRDs", &vec![expected]));
     }
 
     #[test]

@@ -88,6 +88,8 @@ pub struct Dot {
     pub y: usize,
     /// What matters most of it.
     pub state: State,
+    /// Whether the catalog says that it comes to an end.
+    pub is_deprecated: bool,
     /// Name of the bundle.
     pub bundle: String,
     /// Name of the channel.
@@ -215,13 +217,14 @@ fn dot(graph: &Graph, node: &Node, left: usize) -> Dot {
     let row = graph.rows.get(node.row);
     let bundle = row.map(|row| row.bundle.clone()).unwrap_or_default();
     let channel = graph.lanes.get(node.lane).map(|lane| lane.channel.clone()).unwrap_or_default();
+    let is_deprecated = row.is_some_and(|row| row.deprecated.is_some());
     let marks = [
         (row.is_some_and(|row| row.is_here), "installed"),
         (node.is_head, "head"),
         (node.is_reachable, "reachable"),
         (node.is_skipped, "skipped"),
         (node.is_dead_end, "dead end"),
-        (row.is_some_and(|row| row.deprecated.is_some()), "deprecated"),
+        (is_deprecated, "deprecated"),
     ];
     let marks = marks.into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark);
     let parts = [format!("{bundle} in channel {channel}")];
@@ -231,6 +234,7 @@ fn dot(graph: &Graph, node: &Node, left: usize) -> Dot {
         x: x(graph, node, left),
         y: y(node.row),
         state: State::of(node, row),
+        is_deprecated,
         bundle,
         channel,
         title,

@@ -229,6 +229,17 @@ other at 86,90: a.v1 in channel fast
 }
 
 #[test]
+fn a_deprecated_bundle_is_drawn_as_one_beside_what_it_is() {
+    let mut old = Arc::unwrap_or_clone(entry("stable 1"));
+    old.deprecations.bundle = Some("no fixes".into());
+    let graph = graph(&[Arc::new(old), entry("stable 2>1")], None, here("1").as_ref());
+    let drawn = picture::picture(&graph, picture::ROWS);
+    let dots = drawn.dots.iter().map(|one| (one.state.as_str(), one.is_deprecated));
+    assert_eq!(dots.collect::<Vec<_>>(), [("reachable", false), ("here", true)]);
+    assert_eq!(drawn.dots[1].title, "a.v1 in channel stable, installed, deprecated");
+}
+
+#[test]
 fn a_large_picture_is_bounded_and_long_names_are_cut() {
     let entries: Vec<Arc<Entry>> =
         (1..=1_000).map(|number| entry(&format!("stable {number}^<9000.0.0"))).collect();

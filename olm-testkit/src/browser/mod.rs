@@ -328,6 +328,8 @@ fn capabilities(browser: &Path, folder: &Path) -> Value {
         ARGUMENTS.into_iter().chain(root).chain(own.iter().map(String::as_str)).collect();
     json!({
         "browserName": "chrome",
+        // A console of a cluster has a certificate that the scenario has made; no other name is resolved.
+        "acceptInsecureCerts": true,
         // A dialog stays, so that it is noticed.
         "unhandledPromptBehavior": "ignore",
         "goog:chromeOptions": {"binary": browser, "args": arguments},

@@ -45,8 +45,9 @@ impl PageLog {
     /// # Errors
     /// There was; `what` begins the message.
     pub fn is_calm(&self, what: &str, host: &str) -> Result<()> {
-        let own = format!("http://{host}/");
-        let is_inside = |url: &&String| url.starts_with(&own) || url.as_str() == "about:blank";
+        let own = ["http", "https"].map(|scheme| format!("{scheme}://{host}/"));
+        let is_own = |url: &&String| own.iter().any(|own| url.starts_with(own));
+        let is_inside = |url: &&String| is_own(url) || url.as_str() == "about:blank";
         let outside: Vec<&String> = self.requests.iter().filter(|url| !is_inside(url)).collect();
         ensure!(outside.is_empty(), "{what}: the browser asks for {outside:?}");
         ensure!(self.errors.is_empty(), "{what}: the console says {:?}", self.errors);
@@ -85,6 +86,7 @@ mod tests {
 
     #[rstest]
     #[case::own("INFO", request("http://127.0.0.1:1/a"), true)]
+    #[case::own_with_tls("INFO", request("https://127.0.0.1:1/a"), true)]
     #[case::other_port("INFO", request("http://127.0.0.1:12/a"), false)]
     #[case::outside("INFO", request("https://evil.example/p.png"), false)]
     #[case::error("SEVERE", request("http://127.0.0.1:1/a"), false)]

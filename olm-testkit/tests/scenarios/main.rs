@@ -68,7 +68,7 @@ const HOSTED: &str = "replicas::hosted";
 
 /// Scenarios that take longer than a run may, beside others about the same: `cargo xtask e2e` plays them, and this
 /// program where they are asked for by their names.
-const ON_REQUEST: [&str; 2] = ["console::accessible", "console::users"];
+const ON_REQUEST: [&str; 3] = ["console::accessible", "console::log_in", "console::users"];
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();

@@ -7,6 +7,7 @@ use askama::Template;
 use axum::response::{IntoResponse, Response};
 use olm_client::acts::rights::{Action, NamespaceRights};
 use olm_client::acts::{self, verdict};
+use olm_client::cause;
 use olm_client::package::{key_of, the_only};
 use olm_plan::preview::Preview;
 use olm_plan::suggested::{Placement, PlacementRequest, place, suggestion};
@@ -157,8 +158,7 @@ async fn page(
             (InstallOptions { namespace, ..InstallOptions::default() }, Some(Failure::of(&error)))
         }
     };
-    let groups = visit.cluster.api::<OperatorGroup>(Some(&offered.namespace));
-    let groups = visit.cluster.list(&groups).await.unwrap_or_default();
+    let groups = groups(visit, &offered.namespace).await;
     let (planned, no_plan) = match planned.transpose() {
         Ok(planned) => (planned, None),
         Err(error) => {
@@ -194,6 +194,19 @@ async fn page(
         refusal,
     });
     (code, page).into_response()
+}
+
+/// The OperatorGroups of a namespace. Where they cannot be read, a note says so: one that is there decides which install
+/// mode it is, whatever is chosen.
+async fn groups(visit: &PageView<'_>, namespace: &str) -> Vec<OperatorGroup> {
+    let api = visit.cluster.api::<OperatorGroup>(Some(namespace));
+    visit.cluster.list(&api).await.unwrap_or_else(|error| {
+        let why = cause(&error);
+        let notices = &visit.cluster.notices;
+        notices
+            .say(&format!("warning: cannot read operatorgroups of namespace {namespace}: {why}"));
+        Vec::new()
+    })
 }
 
 /// What the catalogs of the namespace offer. Where a form has named a namespace, that is kept.

@@ -34,6 +34,9 @@ const LINE_MARKUP: usize = 10;
 /// Bytes of markup around an event, with its time written twice.
 const EVENT_MARKUP: usize = 160;
 
+/// Commands that print what the page shows.
+const COMMANDS: [&str; 5] = ["status", "operands", "why", "permissions", "events"];
+
 /// Kinds of which it is asked whether one may be created.
 const KINDS: usize = 20;
 
@@ -70,11 +73,11 @@ struct Found {
 /// Reads the page.
 pub(super) async fn read(visit: &PageView<'_>) -> Response {
     let name = given(&visit.params.name).unwrap_or_default();
-    let command = visit.command().word("status").word(name);
+    let commands = COMMANDS.map(|command| visit.command().word(command).word(name));
     let found = match find(visit, name).await {
         Ok(found) => found,
         Err(error) => {
-            let frame = visit.frame(Page::Operator, name, &command);
+            let frame = visit.frame_of(Page::Operator, name, &commands);
             return html(&Problem { frame, failure: Failure::of(&error) });
         }
     };
@@ -91,7 +94,7 @@ pub(super) async fn read(visit: &PageView<'_>) -> Response {
     html(&Operator {
         package: url("/package", &[("namespace", home), ("name", Some(&found.package))]),
         links: links(visit, name, csv).await,
-        frame: visit.frame(Page::Operator, name, &command),
+        frame: visit.frame_of(Page::Operator, name, &commands),
         root: branch(found.root, installed, &mut operands),
         more_operands,
         unread,

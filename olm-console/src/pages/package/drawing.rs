@@ -28,7 +28,7 @@ const DRAWN: [usize; 6] = [100, 70, 45, 30, 20, 10];
 /// Bytes of markup around a name, a line and a dot.
 const NAME_MARKUP: usize = 45;
 const LINE_MARKUP: usize = 60;
-const DOT_MARKUP: usize = 110;
+const DOT_MARKUP: usize = 121;
 
 /// A graph with its legend.
 pub(super) struct Drawing {
@@ -124,7 +124,11 @@ fn table(graph: &Graph, home: &str, page: usize) -> Table {
 }
 
 fn lane(lane: &graph::Lane) -> String {
-    let marks = [(lane.is_default, ", default"), (lane.is_followed, ", followed")];
+    let marks = [
+        (lane.is_default, ", default"),
+        (lane.is_followed, ", followed"),
+        (lane.deprecated.is_some(), ", deprecated"),
+    ];
     let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
     let heads = match lane.heads.as_slice() {
         [] => "no head: every bundle is replaced or skipped".to_owned(),

@@ -108,8 +108,9 @@ pub(super) async fn read(visit: &PageView<'_>) -> Response {
     shorten(&mut details.row);
     let row = &details.row;
     let title = if row.display_name.is_empty() { &row.name } else { &row.display_name };
+    let graph = visit.command().word("graph").word(asked.package).flag("--source", asked.source);
     html(&Package {
-        frame: visit.frame(Page::Package, title, &command),
+        frame: visit.frame_of(Page::Package, title, &[command, graph]),
         icon: url("/icon", &[("namespace", Some(visit.home())), ("name", Some(&row.name))]),
         install: install_url(visit.home(), &details, asked.version.is_some()),
         readme: markup(&details.description),

@@ -20,6 +20,7 @@ pub(super) const LEFT: &[(&str, &[&str])] = &[
     ("catalog_servers::image", &["OLM006"]),
     ("catalog_servers::not_served", &["OLM009"]),
     ("console::accessible", &["OLM013"]),
+    ("console::log_in", &["OLM002"]),
     ("console::look", &["OLM013"]),
     ("console::users", &["OLM013"]),
     ("dependencies::a_removed_version", &["OLM023"]),

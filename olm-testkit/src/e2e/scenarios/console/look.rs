@@ -143,7 +143,8 @@ async fn details(opened: &Opened) -> Result<()> {
     browser.be_a_phone(None).await
 }
 
-fn folder() -> PathBuf {
+/// Where pictures are written.
+pub(super) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PICTURES)
 }
 

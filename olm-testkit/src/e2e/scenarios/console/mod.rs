@@ -3,6 +3,7 @@
 mod accessible;
 mod attacks;
 mod kettle_catalog;
+mod log_in;
 mod look;
 mod opened;
 mod users;
@@ -40,9 +41,16 @@ pub(super) fn all() -> Vec<Scenario> {
         )
         .needs(&[Need::Kubectl, Need::Browser, Need::Axe]),
         scenario(
+            "console::log_in",
+            "a user of the console of a cluster pastes a token on the login page, which no address and no script of \
+             a page gets, and logs out",
+            log_in::go,
+        )
+        .needs(&[Need::Kubectl, Need::Browser, Need::Axe]),
+        scenario(
             "console::users",
-            "a viewer, an editor and a user without rights see in a browser what they may, and a dead catalog and \
-             a dead API server are a part of the page",
+            "a viewer, an editor and a user without rights see in a browser what they may, an editor removes an \
+             operator, and a dead catalog and a dead API server are a part of the page",
             users::see,
         )
         .needs(&[Need::Kubectl, Need::Browser]),

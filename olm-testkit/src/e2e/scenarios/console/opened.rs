@@ -24,6 +24,13 @@ const WIDE: &str = "
     const page = document.documentElement.scrollWidth;
     return page > 360 ? `${page} pixels: ` + wide.slice(0, 3).map(one => one.outerHTML.slice(0, 200)) : '';";
 
+/// Nothing of a page keeps users out, as far as axe-core finds it.
+pub(super) async fn is_accessible(browser: &Browser, what: &str) -> Result<()> {
+    let found = browser.accessibility().await?;
+    ensure!(found.is_empty(), "{what}: {found:#?}");
+    Ok(())
+}
+
 /// Both, until dropped.
 pub(super) struct Opened {
     pub(super) browser: Browser,

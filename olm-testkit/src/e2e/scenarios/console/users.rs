@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use k8s_openapi::api::rbac::v1::RoleBinding;
-use olm_types::api::CatalogSource;
+use olm_types::api::{CatalogSource, ClusterServiceVersion, Subscription};
 use serde_json::json;
 
 use super::kettle_catalog::{KettleCatalog, PAGES};
@@ -14,6 +14,12 @@ use crate::e2e::scenarios::Program;
 use crate::e2e::scenarios::kubectl_olm::{NEW, OLD};
 use crate::operators::free_port;
 use crate::wait;
+
+/// What the page of an operator offers.
+const ACTS: [&str; 3] = ["act-plan", "act-upgrade", "act-remove"];
+
+/// What of it an editor may: OLM gives him no right to approve an InstallPlan, as v0 does not.
+const EDITS: [&str; 2] = ["act-plan", "act-remove"];
 
 /// Each of them.
 pub(super) async fn see(ctx: Arc<TestContext>) -> Result<()> {
@@ -26,15 +32,41 @@ pub(super) async fn see(ctx: Arc<TestContext>) -> Result<()> {
     let [catalog, folder, no_pull] = kettles.flags();
     let mut opened = Opened::start(&program, &[catalog, folder, no_pull, "--as", &viewer]).await?;
     reads(&opened).await.with_context(|| format!("as {viewer}"))?;
+    may(&opened, &["act-plan"]).await.with_context(|| format!("as {viewer}"))?;
     opened = opened.instead(&program, &[catalog, folder, no_pull, "--as", &editor]).await?;
     reads(&opened).await.with_context(|| format!("as {editor}"))?;
+    may(&opened, &EDITS).await.with_context(|| format!("as {editor}"))?;
     opened = opened.instead(&program, &["--as", &stranger]).await?;
     all_say(&opened, "not allowed").await?;
     opened = dead_catalog(&ctx, &program, opened).await?;
     // A port that was just given back has no listener.
     let server = format!("https://127.0.0.1:{}", free_port()?);
     opened = opened.instead(&program, &["--server", &server]).await?;
-    all_say(&opened, "no answer").await
+    all_say(&opened, "no answer").await?;
+    opened = opened.instead(&program, &[catalog, folder, no_pull, "--as", &editor]).await?;
+    removes(&ctx, &opened).await
+}
+
+/// What may be done is a link, and all else a button that cannot be used and says why.
+async fn may(opened: &Opened, links: &[&str]) -> Result<()> {
+    let why = "not allowed: you may not patch installplans.operators.coreos.com";
+    opened.shows("/operator?name=kettle", &[why]).await?;
+    for id in ACTS {
+        let kind = if links.contains(&id) { "a[href]" } else { "button[disabled]" };
+        let expression = format!("document.querySelector('{kind}#{id}')");
+        opened.browser.until(&format!("have {id} as {kind}"), &expression).await?;
+    }
+    opened.is_calm("what may be done").await
+}
+
+/// An editor may delete what the operator is, and nothing of the cluster.
+async fn removes(ctx: &TestContext, opened: &Opened) -> Result<()> {
+    opened.shows("/remove?name=kettle", &["What becomes of custom resources", OLD]).await?;
+    opened.browser.click("#remove-form button[value=remove]").await?;
+    opened.browser.until("report what is gone", "document.querySelector('#removed')").await?;
+    wait::until_gone(&ctx.api::<Subscription>(), "kettle").await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), OLD).await?;
+    opened.is_calm("a removal by an editor").await
 }
 
 /// Everything that a role in the namespace shows.

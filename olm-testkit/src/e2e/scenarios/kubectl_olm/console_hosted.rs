@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
 
 use super::console_login::{ConsoleEndpoint, LoginConsole, Users, VIEWER, certificate};
 use super::subscribe;
@@ -26,22 +27,38 @@ use crate::wait::TIMEOUT;
 const HOST: &str = "console.test";
 
 /// A console that serves.
-struct Hosted {
+pub(in crate::e2e::scenarios) struct Hosted {
     /// Ends with the scenario.
     _child: Child,
-    console: LoginConsole,
+    /// Where it listens.
+    address: String,
+    /// What trusts its certificate.
+    connector: TlsConnector,
     _folder: TempDir,
+}
+
+/// Names of a console.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::e2e::scenarios) struct Names<'a> {
+    /// Where it listens.
+    pub(in crate::e2e::scenarios) listen: &'a str,
+    /// The name, or the address, in its certificate.
+    pub(in crate::e2e::scenarios) certificate: &'a str,
+    /// As browsers write it.
+    pub(in crate::e2e::scenarios) host: &'a str,
 }
 
 /// Each user sees what he may; who brings no token, a wrong one or another's name sees the login page or a refusal.
 pub(super) async fn logged_in(ctx: Arc<TestContext>) -> Result<()> {
     subscribe(&ctx).await?;
     let users = Users::make(&ctx).await?;
-    let hosted = Hosted::start(&ctx).await?;
-    hosted.console.refuses(&users.viewer).await?;
+    let names = Names { listen: "127.0.0.1:0", certificate: HOST, host: HOST };
+    let hosted = Hosted::start(&ctx, names).await?;
+    let console = hosted.console();
+    console.refuses(&users.viewer).await?;
     let page = format!("/installed?namespace={}", ctx.namespace);
-    let cookie = users.see(&hosted.console, &page, "kettle").await?;
-    expires(&ctx, &hosted.console, &page, &cookie).await
+    let cookie = users.see(&console, &page, "kettle").await?;
+    expires(&ctx, &console, &page, &cookie).await
 }
 
 /// A token of an account that is gone leads to the login page, which says why.
@@ -61,15 +78,18 @@ async fn expires(
 
 impl Hosted {
     /// Starts the program with a certificate of its own, for the API server of the scenario.
-    async fn start(ctx: &TestContext) -> Result<Self> {
+    pub(in crate::e2e::scenarios) async fn start(
+        ctx: &TestContext,
+        names: Names<'_>,
+    ) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot create a folder")?;
-        let connector = certificate(folder.path(), HOST)?;
+        let connector = certificate(folder.path(), names.certificate)?;
         let (server, authority) = api_server(&ctx.kubeconfig().await?)?;
         let file = |name: &str| folder.path().join(name);
         std::fs::write(file("ca.crt"), authority).context("cannot write the authority")?;
         let binaries = Binaries::beside_this_executable(&std::env::temp_dir())?;
         let mut command = Command::new(binaries.program("olm-console"));
-        command.args(["--listen", "127.0.0.1:0", "--host", HOST, "--server", &server]);
+        command.args(["--listen", names.listen, "--host", names.host, "--server", &server]);
         for (flag, name) in [
             ("--certificate-authority", "ca.crt"),
             ("--tls-cert", "tls.crt"),
@@ -84,9 +104,13 @@ impl Hosted {
         let line = line.context("it says nothing")??.context("it has ended")?;
         let address = line.strip_prefix("Listening at ").and_then(|rest| rest.strip_suffix('.'));
         let address = address.with_context(|| format!("it says {line}"))?.to_owned();
-        let console =
-            LoginConsole { host: HOST, place: ConsoleEndpoint::Address(address), connector };
-        Ok(Self { _child: child, console, _folder: folder })
+        Ok(Self { _child: child, address, connector, _folder: folder })
+    }
+
+    /// The console as programs ask it.
+    fn console(&self) -> LoginConsole {
+        let place = ConsoleEndpoint::Address(self.address.clone());
+        LoginConsole { host: HOST, place, connector: self.connector.clone() }
     }
 }
 

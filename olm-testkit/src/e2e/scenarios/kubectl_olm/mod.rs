@@ -4,7 +4,7 @@ mod bad_input;
 mod completion;
 pub(super) mod console;
 pub(super) mod console_acts;
-mod console_hosted;
+pub(super) mod console_hosted;
 mod console_live;
 pub(super) mod console_login;
 mod doctor;

@@ -147,11 +147,9 @@ impl Search {
             provides: self.provides.clone(),
             category: self.category.clone(),
             catalog: self.catalog.clone(),
+            capability: self.capability.clone(),
         };
-        let fits = |row: &PackageRow| {
-            self.capability.as_ref().is_none_or(|wanted| *wanted == row.capabilities)
-        };
-        search(packages, subscriptions, &query).into_iter().filter(fits).collect()
+        search(packages, subscriptions, &query)
     }
 
     fn words(&self) -> Vec<String> {
@@ -162,7 +160,10 @@ impl Search {
         let words = visit.command().word("search");
         let words = self.words().iter().fold(words, |words, word| words.word(word));
         let words = words.flag("--provides", self.provides.as_deref());
-        words.flag("--source", self.catalog.as_deref()).flag("--category", self.category.as_deref())
+        words
+            .flag("--source", self.catalog.as_deref())
+            .flag("--category", self.category.as_deref())
+            .flag("--capability", self.capability.as_deref())
     }
 
     /// What the form has to repeat, beside its own fields.
@@ -247,75 +248,4 @@ fn facet<'a>(
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-
-    pub(in crate::pages) fn row(name: &str, category: &str) -> PackageRow {
-        PackageRow {
-            name: name.to_owned(),
-            display_name: String::new(),
-            catalog: "olm/c".to_owned(),
-            provider: String::new(),
-            channel: "stable".to_owned(),
-            version: "1.0.0".to_owned(),
-            categories: vec![category.to_owned()],
-            capabilities: String::new(),
-            provides: Vec::new(),
-            line: String::new(),
-            deprecated: None,
-            installed: Vec::new(),
-            created: None,
-        }
-    }
-
-    #[test]
-    fn facets_count_what_was_found_and_lead_back() {
-        let search =
-            Search { q: "tea".to_owned(), category: Some("b".to_owned()), ..Search::default() };
-        let rows = [row("x", "A"), row("y", "A"), row("z", "B")];
-        let facets = search.facets(&rows);
-        let shown: Vec<(String, usize, bool)> = facets[1]
-            .values
-            .iter()
-            .map(|value| (value.url.clone(), value.count, value.is_chosen))
-            .collect();
-        let expected = [
-            ("/catalog?q=tea".to_owned(), 1, true),
-            ("/catalog?q=tea&category=A".to_owned(), 2, false),
-        ];
-        assert_eq!(shown, expected);
-        assert!(facets[2].values.is_empty());
-    }
-
-    #[test]
-    fn a_provided_api_stays_in_every_address_of_a_search() {
-        let search = Search { provides: Some("Kettle.tea".to_owned()), ..Search::default() };
-        let rows = [row("x", "A")];
-        let facets = search.facets(&rows);
-        let address = &facets[1].values[0].url;
-        assert_eq!(address, "/catalog?provides=Kettle.tea&category=A");
-        assert_eq!(search.url(Some("2")), "/catalog?provides=Kettle.tea&page=2");
-    }
-
-    #[test]
-    fn texts_of_a_card_are_short() {
-        let mut long = row("x", "A");
-        for text in [&mut long.display_name, &mut long.provider, &mut long.line] {
-            *text = "W".repeat(20_000);
-        }
-        let shown = card(&long, "team");
-        let texts = [&shown.title, &shown.row.provider, &shown.row.line];
-        assert!(texts.iter().all(|text| text.chars().count() == TEXT + 1));
-    }
-
-    #[test]
-    fn a_page_has_its_neighbours() {
-        let search = Search::default();
-        assert_eq!(search.pages(0, 1), (0, None, None));
-        let (start, previous, next) = search.pages(CARDS * 2 + 1, 2);
-        assert_eq!(start, CARDS);
-        assert_eq!(previous.as_deref(), Some("/catalog?page=1"));
-        assert_eq!(next.as_deref(), Some("/catalog?page=3"));
-        assert_eq!(search.pages(CARDS, 99).0, 0);
-    }
-}
+pub(super) mod tests;
