@@ -15,9 +15,10 @@ fn kubeconfig() -> NamedTempFile {
         |name: &str| json!({"name": name, "cluster": {"server": format!("https://{name}.test")}});
     let user = |name: &str| json!({"name": name, "user": {"token": format!("of-{name}")}});
     let context = |name: &str| json!({"name": name, "context": {"cluster": name, "user": name, "namespace": format!("ns-{name}")}});
+    let names = ["one", "two"];
+    let (clusters, users) = (names.map(cluster), names.map(user));
     let config = json!({"apiVersion": "v1", "kind": "Config", "current-context": "one",
-        "clusters": ["one", "two"].map(cluster), "users": ["one", "two"].map(user),
-        "contexts": ["one", "two"].map(context)});
+        "clusters": clusters, "users": users, "contexts": names.map(context)});
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(config.to_string().as_bytes()).unwrap();
     file
@@ -27,7 +28,8 @@ fn kubeconfig() -> NamedTempFile {
 async fn connection(flags: &[&str]) -> Result<Value, String> {
     let file = kubeconfig();
     let path = file.path().display().to_string();
-    let words = [&["kubectl-olm", "list", "--kubeconfig", &path], flags].concat();
+    let program = ["kubectl-olm", "list", "--kubeconfig", &path];
+    let words = program.into_iter().chain(flags.iter().copied());
     let connection = Cli::try_parse_from(words).unwrap().connection;
     let mut config = connection.config().await.map_err(|error| error.to_string())?;
     connection.apply(&mut config).map_err(|error| error.to_string())?;

@@ -150,7 +150,7 @@ pub fn why(question: &WhyInputs<'_>) -> Result<Why, NoPreview> {
     needs::add(&request, &mut why);
     judge(subscription, question, &outcome, &mut why);
     let own = outcome.blocked.iter().find(|one| one.subscription == why.subscription);
-    if let Some(blocked) = own.filter(|_| why.verdict == Verdict::Blocked) {
+    if let Some(blocked) = own.filter(|_| why.verdict == UpgradeState::Blocked) {
         why.repairs =
             resolver.unblocking(&request, blocked).iter().map(Repair::to_string).collect();
     }

@@ -144,7 +144,7 @@ fn whoever_needs_the_old_version_may_move() {
     let universe: MemoryUniverse =
         [entry("stable 1", &[gvk]), entry("stable 2>1", &[]), other].into_iter().collect();
     let why = asked(&universe, json!({}));
-    assert_eq!((why.verdict, &*why.next.join(" ")), (Verdict::Blocked, "a.v2"), "{why:#?}");
+    assert_eq!((why.verdict, &*why.next.join(" ")), (UpgradeState::Blocked, "a.v2"), "{why:#?}");
     let expected = "move Subscription t with ClusterServiceVersion b.v1 to another namespace";
     assert!(why.repairs.iter().any(|one| one == expected), "{why:#?}");
 }

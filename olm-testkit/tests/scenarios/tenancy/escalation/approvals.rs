@@ -5,7 +5,9 @@ use kube::ResourceExt;
 use olm_testkit::builders::{self, Bundle, Package, csv};
 use olm_testkit::wait;
 use olm_types::annotations::VERSION_RANGE;
-use olm_types::api::{Approval, ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription};
+use olm_types::api::{
+    Approval, ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription,
+};
 use serde_json::json;
 
 use super::super::review::Request;
