@@ -190,14 +190,18 @@ impl Browser {
         clicked.await.with_context(|| format!("cannot click on {selector}"))
     }
 
-    /// Writes a text into a field, in place of what is there.
+    /// Writes a text into a field, in place of what is there. The focus is in it first, as with a user: a page that is
+    /// live puts no other in its place from then on.
     ///
     /// # Errors
     /// There is no such field.
     pub async fn fill(&self, selector: &str, text: &str) -> Result<()> {
-        let found = self.client.wait().at_most(TIMEOUT).for_element(Locator::Css(selector)).await;
+        let locator = Locator::Css(selector);
         let filled = async {
-            let field = found?;
+            self.client.wait().at_most(TIMEOUT).for_element(locator).await?;
+            let focus = format!("document.querySelector({selector:?}).focus();");
+            self.client.execute(&focus, Vec::new()).await?;
+            let field = self.client.find(locator).await?;
             field.clear().await?;
             field.send_keys(text).await
         };
