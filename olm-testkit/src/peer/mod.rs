@@ -4,6 +4,6 @@ pub mod argo_cd;
 mod olm_v0;
 mod serving;
 
-pub use olm_tools::{ConfigMapServer, KStatus, OlmV0, Opm};
+pub use olm_tools::{AcceptanceSuite, ConfigMapServer, KStatus, OlmV0, Opm};
 pub use olm_v0::start as start_olm_v0;
 pub use serving::ServedCatalog;

@@ -107,6 +107,7 @@ mod tests {
         let modules = [
             include_str!("../../../xtask/cluster/go.mod"),
             include_str!("../../../xtask/goshapes/go.mod"),
+            include_str!("../../../xtask/acceptance/go.mod"),
             include_str!("../../../xtask/opm/go.mod"),
             include_str!("../../../xtask/olm/go.mod"),
         ];

@@ -28,6 +28,6 @@ pub use cache::{cache_dir, lock};
 pub use go::go;
 pub use helm::Helm;
 pub use kubernetes::{COREDNS_VERSION, KUBERNETES, NodePrograms, Part, Tools, kubectl};
-pub use peers::{ConfigMapServer, KStatus, OlmV0, Opm};
+pub use peers::{AcceptanceSuite, ConfigMapServer, KStatus, OlmV0, Opm};
 pub use progress::Progress;
 pub use run::tail;

@@ -43,14 +43,15 @@ impl Patch {
     }
 }
 
-fn output(command: &mut Command) -> Result<String> {
+/// Runs `go`, and returns what it prints.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.output().context("cannot run go")?;
     ensure!(output.status.success(), "go: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Copies what Go needs. Files of the module cache are read-only, and copies of `fs::copy` would be.
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+/// Copies a folder. Files of the module cache are read-only, and copies of `fs::copy` would be.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).context("cannot create a folder")?;
     for path in entries(from)? {
         let target = to.join(path.file_name().context("a file has no name")?);

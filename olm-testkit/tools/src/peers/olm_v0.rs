@@ -10,13 +10,13 @@ use crate::patch::entries;
 use crate::progress::Progress;
 
 /// The module of OLM v0.
-const REQUIRES: &str = "github.com/operator-framework/operator-lifecycle-manager";
+pub(super) const REQUIRES: &str = "github.com/operator-framework/operator-lifecycle-manager";
 
 /// The folder of that module with the definitions.
 const DEFINITIONS: &str = "deploy/chart/crds";
 
 /// The Go module that pins it.
-const FILES: [Source; 3] = [
+pub(super) const FILES: [Source; 3] = [
     ("go.mod", include_str!("../../../../xtask/olm/go.mod")),
     ("go.sum", include_str!("../../../../xtask/olm/go.sum")),
     ("tools.go", include_str!("../../../../xtask/olm/tools.go")),

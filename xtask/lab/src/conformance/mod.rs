@@ -1,5 +1,6 @@
-//! `cargo xtask conformance`: our operators measured against recordings of OLM v0.
+//! `cargo xtask conformance`: our operators measured against OLM v0: its acceptance suite, and recordings.
 
+mod acceptance;
 mod objects;
 
 use anyhow::Result;
@@ -16,6 +17,8 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Subject {
+    /// Plays the acceptance suite of OLM v0 on a real node
+    Acceptance(acceptance::Arguments),
     /// Compares the objects that installations leave in a cluster
     Objects(objects::Arguments),
     /// Compares the outcomes of resolution cases
@@ -25,6 +28,7 @@ enum Subject {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.subject {
+        Subject::Acceptance(arguments) => acceptance::run(arguments),
         Subject::Objects(arguments) => objects::run(arguments),
         Subject::Resolver(arguments) => resolver::run(arguments),
     }
