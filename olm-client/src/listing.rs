@@ -5,7 +5,9 @@ use olm_plan::preview::Known;
 use olm_types::api::{CatalogSource, PackageManifest, Subscription};
 
 use crate::catalogs::{Access, Catalogs, Folders, Visible};
-use crate::cluster::{Cluster, TimedOut, cause};
+use crate::cluster::{Cluster, TimedOut, cause, slim_metadata};
+use crate::examined::pages::MANY;
+use crate::examined::slim;
 use crate::notices::Notices;
 use crate::package::key_of;
 use crate::plan::read_state;
@@ -36,7 +38,7 @@ impl Listing {
         let home = cluster.namespace.as_str();
         let (visible, unread) = Visible::read(cluster, home, &settings).await?;
         let flags = &sources.catalog;
-        let presented = cluster.package_manifests(Some(home)).await;
+        let presented = presented(cluster, home, package.is_none()).await;
         let (own, presented) = match presented {
             Ok(found) => {
                 let Cluster { folders, notices, .. } = cluster;
@@ -61,8 +63,7 @@ impl Listing {
                 .is_some_and(|status| is_it(&status.package_name) && !own.has(&key_of(status)))
         }));
         let unread = own.unread;
-        let everywhere = cluster.list(&cluster.api::<Subscription>(None)).await;
-        let subscriptions = match everywhere {
+        let subscriptions = match subscriptions(cluster, None).await {
             Ok(found) => found,
             Err(_) => subscriptions_of(cluster, home).await,
         };
@@ -88,10 +89,30 @@ impl Listing {
     }
 }
 
+/// What the packages API presents; as it is listed, where all packages are looked at.
+async fn presented(cluster: &Cluster, home: &str, all: bool) -> Result<Vec<PackageManifest>> {
+    match all {
+        true => {
+            let api = cluster.api::<PackageManifest>(Some(home));
+            cluster.kept_at_once(&api, |one, _| slim::listed_package(one)).await
+        }
+        false => cluster.package_manifests(Some(home)).await,
+    }
+}
+
+/// Subscriptions without the record of who wrote which field, and the health of catalogs, of which each has a copy.
+async fn subscriptions(cluster: &Cluster, home: Option<&str>) -> Result<Vec<Subscription>> {
+    let keep = |mut one: Subscription, _| {
+        one.metadata = slim_metadata(one.metadata);
+        one.status.iter_mut().for_each(|status| status.catalog_health.clear());
+        one
+    };
+    cluster.kept(&cluster.api(home), (MANY, None), keep).await
+}
+
 /// The Subscriptions of a namespace; where they may not be read, nothing is shown as installed, and a warning says why.
 async fn subscriptions_of(cluster: &Cluster, home: &str) -> Vec<Subscription> {
-    let found = cluster.list(&cluster.api::<Subscription>(Some(home))).await;
-    found.unwrap_or_else(|error| {
+    subscriptions(cluster, Some(home)).await.unwrap_or_else(|error| {
         let why = cause(&error);
         cluster.notices.say(&format!("warning: cannot read subscriptions: {why}"));
         Vec::new()

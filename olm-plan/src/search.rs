@@ -14,6 +14,9 @@ const CAPABILITIES: &str = "capabilities";
 /// That with one line about it.
 const LINE: &str = "description";
 
+/// The annotations of a CSV that a search and its rows read.
+pub const ANNOTATIONS: [&str; 3] = [CATEGORIES, CAPABILITIES, LINE];
+
 /// What is looked for. What is empty fits every package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {

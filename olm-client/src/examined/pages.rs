@@ -46,14 +46,8 @@ impl Cluster {
         let mut kept = Vec::new();
         let mut parameters = parameters(size, labels);
         for _ in 0..PAGES {
-            let request = Request::new(api.resource_url()).list(&parameters);
-            let request = request.context("cannot make a request")?;
-            let page: RawList = self.answer(self.client.request(request)).await?;
-            for item in page.items.iter().flatten() {
-                let object = json_as(item.get(), &Budget::OBJECT);
-                let object = object.with_context(|| format!("a malformed {}", K::kind(&())))?;
-                kept.push(keep(object, item.get().len()));
-            }
+            let page = self.page(api, &parameters).await?;
+            read(&page, &keep, &mut kept)?;
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => parameters = parameters.continue_token(&token),
                 None => return Ok(kept),
@@ -61,6 +55,41 @@ impl Cluster {
         }
         bail!("the API server answers with more than {PAGES} pages")
     }
+
+    /// The same of an API that answers with everything at once, whatever limit is asked for.
+    ///
+    /// # Errors
+    /// As [`Cluster::answer`]; an object is malformed.
+    pub(crate) async fn kept_at_once<K, T>(
+        &self,
+        api: &Api<K>,
+        keep: impl Fn(K, usize) -> T,
+    ) -> Result<Vec<T>>
+    where
+        K: Resource<DynamicType = ()> + DeserializeOwned,
+    {
+        let mut kept = Vec::new();
+        read(&self.page(api, &ListParams::default()).await?, &keep, &mut kept)?;
+        Ok(kept)
+    }
+
+    async fn page<K: Resource>(&self, api: &Api<K>, parameters: &ListParams) -> Result<RawList> {
+        let request = Request::new(api.resource_url()).list(parameters);
+        self.answer(self.client.request(request.context("cannot make a request")?)).await
+    }
+}
+
+/// Reads the objects of a page, one after the other.
+fn read<K, T>(page: &RawList, keep: &impl Fn(K, usize) -> T, kept: &mut Vec<T>) -> Result<()>
+where
+    K: Resource<DynamicType = ()> + DeserializeOwned,
+{
+    for item in page.items.iter().flatten() {
+        let object = json_as(item.get(), &Budget::OBJECT);
+        let object = object.with_context(|| format!("a malformed {}", K::kind(&())))?;
+        kept.push(keep(object, item.get().len()));
+    }
+    Ok(())
 }
 
 fn parameters(size: u32, labels: Option<&str>) -> ListParams {

@@ -3,9 +3,11 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use olm_plan::search::{self, default_channel};
+use olm_plan::suggested;
 use olm_types::annotations::{CA_HASH, GENERATED_BY, OPERATOR_GROUP, PROPERTIES};
 use olm_types::api::{
-    AnyJson, ClusterServiceVersion, ClusterServiceVersionSpec, CrdDescription,
+    AnyJson, ClusterServiceVersion, ClusterServiceVersionSpec, CrdDescription, CsvDescription,
     CustomResourceDefinitions, PackageChannel, PackageManifest, Subscription,
 };
 
@@ -83,14 +85,45 @@ pub(super) fn package(mut package: PackageManifest) -> PackageManifest {
     package
 }
 
+/// A package as it is searched for and offered: without examples, forms, pictures and images, and with the text of the
+/// default channel alone.
+pub(crate) fn listed_package(mut package: PackageManifest) -> PackageManifest {
+    package.metadata = slim_metadata(package.metadata);
+    let Some(status) = &mut package.status else { return package };
+    let default = default_channel(status).map(|channel| channel.name.clone());
+    for channel in &mut status.channels {
+        let is_default = Some(&channel.name) == default.as_ref();
+        let head = channel.current_csv_desc.take();
+        channel.current_csv_desc = head.map(|head| listed_head(head, is_default));
+    }
+    package
+}
+
+fn listed_head(head: CsvDescription, is_default: bool) -> CsvDescription {
+    let read = [search::ANNOTATIONS.as_slice(), &[suggested::NAMESPACE, suggested::TEMPLATE]];
+    let is_read = |key: &str| read.iter().any(|names| names.contains(&key));
+    let annotations = head.annotations.into_iter().filter(|(key, _)| is_read(key));
+    CsvDescription {
+        display_name: head.display_name,
+        version: head.version,
+        annotations: annotations.collect(),
+        keywords: head.keywords,
+        description: head.description.filter(|_| is_default),
+        install_modes: head.install_modes,
+        customresourcedefinitions: head.customresourcedefinitions.map(crds),
+        apiservicedefinitions: head.apiservicedefinitions,
+        ..CsvDescription::default()
+    }
+}
+
 fn channel(channel: &mut PackageChannel) {
     channel.entries = Vec::new();
     if let Some(head) = channel.current_csv_desc.take() {
-        channel.current_csv_desc = Some(olm_types::api::CsvDescription {
+        channel.current_csv_desc = Some(CsvDescription {
             version: head.version,
             install_modes: head.install_modes,
             customresourcedefinitions: head.customresourcedefinitions.map(crds),
-            ..olm_types::api::CsvDescription::default()
+            ..CsvDescription::default()
         });
     }
 }
@@ -115,4 +148,53 @@ fn metadata(metadata: ObjectMeta) -> ObjectMeta {
         annotations.retain(|key, _| ANNOTATIONS.contains(&key.as_str()));
     }
     metadata
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::search::{Query, search};
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    fn package() -> PackageManifest {
+        let head = |version: &str| {
+            json!({"displayName": "A kettle", "version": version, "keywords": ["steam"],
+                "description": format!("boils {version}"), "relatedImages": ["kettle:v1"],
+                "icon": [{"base64data": "eA==", "mediatype": "image/png"}],
+                "annotations": {"alm-examples": "[]", "categories": "Cooking",
+                    "operatorframework.io/suggested-namespace": "kitchen"},
+                "customresourcedefinitions": {"owned": [{"name": "kettles.x.io", "version": "v1",
+                    "kind": "Kettle", "description": "long", "specDescriptors": [{"path": "a"}]}]}})
+        };
+        let channel = |name: &str, version: &str| {
+            json!({"name": name, "currentCSV": format!("kettle.v{version}"),
+                "currentCSVDesc": head(version), "entries": [{"name": "kettle.v0"}]})
+        };
+        from_value(json!({"metadata": {"name": "kettle"}, "spec": {}, "status": {
+            "catalogSource": "c", "catalogSourceDisplayName": "", "catalogSourcePublisher": "",
+            "catalogSourceNamespace": "olm", "packageName": "kettle", "defaultChannel": "stable",
+            "channels": [channel("alpha", "2.0.0"), channel("stable", "1.0.0")]}}))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_listed_package_is_found_by_the_same_words_and_suggests_the_same_namespace() {
+        let (whole, listed) = ([package()], [listed_package(package())]);
+        for word in ["kettle", "STEAM", "boils 1.0.0", "boils 2.0.0", "Kettle.v1.x.io", "fridge"] {
+            let query = Query { words: vec![word.to_owned()], ..Query::default() };
+            assert_eq!(search(&listed, &[], &query), search(&whole, &[], &query), "{word}");
+        }
+        let [listed] = listed;
+        let channels = listed.status.unwrap().channels;
+        assert_eq!(channels.iter().map(|one| one.entries.len()).collect::<Vec<_>>(), [1, 1]);
+        for head in channels.into_iter().map(|one| one.current_csv_desc.unwrap()) {
+            assert!(suggested::suggestion(&head.annotations).is_some(), "{head:?}");
+            assert_eq!(head.description.is_some(), head.version.as_deref() == Some("1.0.0"));
+            assert!(head.icon.is_empty() && head.related_images.is_empty(), "{head:?}");
+            assert!(!head.annotations.contains_key("alm-examples"), "{head:?}");
+            let owned = head.customresourcedefinitions.unwrap().owned.remove(0);
+            assert!(owned.description.is_none_or(|text| text.is_empty()), "a long text is kept");
+        }
+    }
 }
