@@ -5,7 +5,7 @@ use olm_plan::preview::Known;
 use olm_types::api::{CatalogSource, PackageManifest, Subscription};
 
 use crate::catalogs::{Access, Catalogs, Folders, Visible};
-use crate::cluster::{Cluster, TimedOut, cause, slim_metadata};
+use crate::cluster::{Cluster, TimedOut, cause};
 use crate::examined::pages::MANY;
 use crate::examined::slim;
 use crate::notices::Notices;
@@ -40,9 +40,11 @@ impl Listing {
         let flags = &sources.catalog;
         let presented = presented(cluster, home, package.is_none()).await;
         let (own, presented) = match presented {
-            Ok(found) => {
+            Ok((found, unread)) => {
                 let Cluster { folders, notices, .. } = cluster;
-                (Catalogs::of_flags(&visible, flags, folders, notices).await?, found)
+                let mut own = Catalogs::of_flags(&visible, flags, folders, notices).await?;
+                own.unread.extend(unread);
+                (own, found)
             }
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) => {
@@ -89,24 +91,19 @@ impl Listing {
     }
 }
 
-/// What the packages API presents; as it is listed, where all packages are looked at.
-async fn presented(cluster: &Cluster, home: &str, all: bool) -> Result<Vec<PackageManifest>> {
-    match all {
-        true => {
-            let api = cluster.api::<PackageManifest>(Some(home));
-            cluster.kept_at_once(&api, |one, _| slim::listed_package(one)).await
-        }
-        false => cluster.package_manifests(Some(home)).await,
-    }
+/// What the packages API presents, and what of it was not read: as it is listed, where all packages are looked at.
+async fn presented(
+    cluster: &Cluster,
+    home: &str,
+    all: bool,
+) -> Result<(Vec<PackageManifest>, Vec<String>)> {
+    let keep: fn(PackageManifest) -> PackageManifest =
+        if all { slim::listed_package } else { |package| package };
+    cluster.kept_at_once(&cluster.api(Some(home)), keep).await
 }
 
-/// Subscriptions without the record of who wrote which field, and the health of catalogs, of which each has a copy.
 async fn subscriptions(cluster: &Cluster, home: Option<&str>) -> Result<Vec<Subscription>> {
-    let keep = |mut one: Subscription, _| {
-        one.metadata = slim_metadata(one.metadata);
-        one.status.iter_mut().for_each(|status| status.catalog_health.clear());
-        one
-    };
+    let keep = |one, _| slim::listed_subscription(one);
     cluster.kept(&cluster.api(home), (MANY, None), keep).await
 }
 
@@ -173,14 +170,33 @@ mod tests {
 
     use anyhow::anyhow;
     use olm_plan::settings::Settings;
+    use serde_json::json;
 
     use super::*;
+    use crate::stub;
 
     /// Notices that are kept.
     fn kept() -> (Notices, Arc<Mutex<Vec<String>>>) {
         let said: Arc<Mutex<Vec<String>>> = Arc::default();
         let lines = Arc::clone(&said);
         (Notices::new(move |line| lines.lock().unwrap().push(line.to_owned())), said)
+    }
+
+    #[tokio::test]
+    async fn a_package_that_cannot_be_read_is_named_and_leaves_the_others() {
+        let cluster = stub::cluster(|_| {
+            let tea = json!({"metadata": {"name": "tea"}, "spec": {}});
+            let coffee = json!({"metadata": {"name": "coffee"}, "spec": {}, "status": 5});
+            Some(json!({"kind": "PackageManifestList", "metadata": {}, "items": [coffee, tea],
+                "apiVersion": "packages.operators.coreos.com/v1"}))
+        });
+        for all in [true, false] {
+            let (found, unread) = presented(&cluster, "ns", all).await.unwrap();
+            let names: Vec<_> = found.into_iter().filter_map(|one| one.metadata.name).collect();
+            assert_eq!(names, ["tea"]);
+            let [coffee] = &unread[..] else { panic!("{unread:?}") };
+            assert!(coffee.starts_with("PackageManifest coffee ("), "{coffee}");
+        }
     }
 
     #[tokio::test]

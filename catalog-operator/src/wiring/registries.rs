@@ -233,7 +233,8 @@ mod tests {
     /// Certificates of authorities are read again while they change; what cannot be read changes nothing.
     #[tokio::test(start_paused = true)]
     async fn changed_files_are_seen() {
-        let path = std::env::temp_dir().join(format!("olm-rs-authority-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("authority");
         fs::write(&path, "one").unwrap();
         let files = Files { authorities: vec![path.clone()], mirrors: None };
         let known = files.read().unwrap();
@@ -244,6 +245,5 @@ mod tests {
         assert!(unreadable.await.is_err(), "it is being exchanged");
         fs::write(&path, "two").unwrap();
         assert_eq!(until_other(&files, &known).await.authorities, [b"two".to_vec()]);
-        fs::remove_file(&path).unwrap();
     }
 }

@@ -47,7 +47,11 @@ impl Cluster {
         let mut parameters = parameters(size, labels);
         for _ in 0..PAGES {
             let page = self.page(api, &parameters).await?;
-            read(&page, &keep, &mut kept)?;
+            for item in page.items.iter().flatten() {
+                let object = json_as(item.get(), &Budget::OBJECT);
+                let object = object.with_context(|| format!("a malformed {}", K::kind(&())))?;
+                kept.push(keep(object, item.get().len()));
+            }
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => parameters = parameters.continue_token(&token),
                 None => return Ok(kept),
@@ -56,21 +60,27 @@ impl Cluster {
         bail!("the API server answers with more than {PAGES} pages")
     }
 
-    /// The same of an API that answers with everything at once, whatever limit is asked for.
+    /// The same of an API that answers with everything at once, whatever limit is asked for. An object that is
+    /// malformed or too large is left out; the second list names it, and says why.
     ///
     /// # Errors
-    /// As [`Cluster::answer`]; an object is malformed.
+    /// As [`Cluster::answer`].
     pub(crate) async fn kept_at_once<K, T>(
         &self,
         api: &Api<K>,
-        keep: impl Fn(K, usize) -> T,
-    ) -> Result<Vec<T>>
+        keep: impl Fn(K) -> T,
+    ) -> Result<(Vec<T>, Vec<String>)>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned,
     {
-        let mut kept = Vec::new();
-        read(&self.page(api, &ListParams::default()).await?, &keep, &mut kept)?;
-        Ok(kept)
+        let (mut kept, mut unread) = (Vec::new(), Vec::new());
+        for item in self.page(api, &ListParams::default()).await?.items.into_iter().flatten() {
+            match json_as(item.get(), &Budget::BUNDLE) {
+                Ok(object) => kept.push(keep(object)),
+                Err(error) => unread.push(format!("{} {} ({error})", K::kind(&()), named(&item))),
+            }
+        }
+        Ok((kept, unread))
     }
 
     async fn page<K: Resource>(&self, api: &Api<K>, parameters: &ListParams) -> Result<RawList> {
@@ -79,17 +89,18 @@ impl Cluster {
     }
 }
 
-/// Reads the objects of a page, one after the other.
-fn read<K, T>(page: &RawList, keep: &impl Fn(K, usize) -> T, kept: &mut Vec<T>) -> Result<()>
-where
-    K: Resource<DynamicType = ()> + DeserializeOwned,
-{
-    for item in page.items.iter().flatten() {
-        let object = json_as(item.get(), &Budget::OBJECT);
-        let object = object.with_context(|| format!("a malformed {}", K::kind(&())))?;
-        kept.push(keep(object, item.get().len()));
+/// The name of an object of which no more is read; none where even that takes too much.
+fn named(item: &RawValue) -> String {
+    #[derive(Deserialize)]
+    struct Named {
+        metadata: NameOnly,
     }
-    Ok(())
+    #[derive(Deserialize)]
+    struct NameOnly {
+        name: String,
+    }
+    let named = json_as::<Named>(item.get(), &Budget::CATALOG);
+    named.map(|named| named.metadata.name).unwrap_or_default()
 }
 
 fn parameters(size: u32, labels: Option<&str>) -> ListParams {

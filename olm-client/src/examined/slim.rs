@@ -26,6 +26,13 @@ pub(super) fn subscription(mut one: Subscription) -> Subscription {
     one
 }
 
+/// A Subscription as a list of packages looks at it: without the health of catalogs, of which each has a copy.
+pub(crate) fn listed_subscription(mut one: Subscription) -> Subscription {
+    one.metadata = slim_metadata(one.metadata);
+    one.status.iter_mut().for_each(|status| status.catalog_health.clear());
+    one
+}
+
 /// A CSV without texts, pictures, templates of Deployments and its history.
 pub(crate) fn csv(csv: ClusterServiceVersion) -> ClusterServiceVersion {
     let spec = csv.spec;

@@ -55,6 +55,17 @@ pub(crate) struct ModuleBuild<'a> {
 }
 
 impl Module {
+    /// One without tags, patches and variables, whose programs are linked without what only debuggers read.
+    pub fn new(
+        name: &'static str,
+        title: &'static str,
+        files: &[Source],
+        packages: Vec<String>,
+    ) -> Self {
+        let (files, tags, link) = (files.to_vec(), Vec::new(), "-s -w");
+        Self { name, title, files, packages, tags, link, patch: None, env: &[] }
+    }
+
     /// The folder with the programs, which are built when it is missing. Then `finish` may add to them.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, OperatorGroup, Subscription,
 };
 use olm_types::conditions::subscription::CATALOG_SOURCES_UNHEALTHY;
-use olm_types::labels::COPIED_FROM;
+use olm_types::labels::{COPIED_FROM, component, is_label_key};
 use olm_types::reasons::subscription as reasons;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -82,7 +82,7 @@ impl TestContext {
     }
 
     async fn rest(&self, log: &Path) -> Result<()> {
-        self.global_catalogs_are_known().await?;
+        self.subscriptions_are_up_to_date().await?;
         let mut audit = AuditLog::from_now(log.to_owned())?.of_namespace(&self.namespace);
         audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
         let before = self.reconciled().await?;
@@ -98,9 +98,9 @@ impl TestContext {
         bail!("the scenario is over and the operators go on writing: {writes}\n{changes}")
     }
 
-    /// Waits until each Subscription names the global catalogs that there are, and says no longer that
-    /// they changed. On a busy machine that may take longer than [`QUIET`].
-    async fn global_catalogs_are_known(&self) -> Result<()> {
+    /// Waits until each Subscription names the global catalogs that there are, says no longer that they
+    /// changed, and has the label of its Operator. On a busy machine that may take longer than [`QUIET`].
+    async fn subscriptions_are_up_to_date(&self) -> Result<()> {
         let catalogs = self.list_global_catalogs().await?;
         let catalogs: BTreeSet<_> = catalogs.iter().map(ResourceExt::uid).collect();
         let subscriptions: Api<Subscription> = self.api();
@@ -108,6 +108,7 @@ impl TestContext {
         for name in names.context("cannot list Subscriptions")?.iter().map(ResourceExt::name_any) {
             let knows = |subscription: &Subscription| knows(subscription, &catalogs);
             wait::until(&subscriptions, &name, "know all global catalogs", knows).await?;
+            wait::until(&subscriptions, &name, "have its label", is_labelled).await?;
         }
         Ok(())
     }
@@ -155,6 +156,17 @@ impl TestContext {
         }
         Ok(())
     }
+}
+
+/// Whether a Subscription has the label that olm-operator puts on it once its status stands still.
+fn is_labelled(subscription: &Subscription) -> bool {
+    let namespace = subscription.namespace().unwrap_or_default();
+    let key = component(&format!("{}.{namespace}", subscription.spec.name));
+    let is_going = subscription.metadata.deletion_timestamp.is_some();
+    let gets_none = is_going || subscription.spec.name.is_empty();
+    key.map_or(true, |key| {
+        gets_none || !is_label_key(&key) || subscription.labels().contains_key(&key)
+    })
 }
 
 fn knows(subscription: &Subscription, catalogs: &BTreeSet<Option<String>>) -> bool {

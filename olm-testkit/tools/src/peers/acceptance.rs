@@ -98,23 +98,16 @@ fn fetch(go: &Path, pin: &Path) -> Result<PathBuf> {
 }
 
 fn stand_ins() -> Module {
-    Module {
-        name: "acceptance-stand-ins",
-        title: "stand-ins for images of the acceptance suite",
-        files: vec![
-            ("go.mod", include_str!("../../../../xtask/acceptance/go.mod")),
-            ("go.sum", include_str!("../../../../xtask/acceptance/go.sum")),
-            ("main.go", include_str!("../../../../xtask/acceptance/main.go")),
-            ("api.go", include_str!("../../../../xtask/acceptance/api.go")),
-            ("grpc.go", include_str!("../../../../xtask/acceptance/grpc.go")),
-            ("webhooks.go", include_str!("../../../../xtask/acceptance/webhooks.go")),
-        ],
-        packages: vec![".".to_owned()],
-        tags: Vec::new(),
-        link: "-s -w",
-        patch: None,
-        env: &[],
-    }
+    let files = [
+        ("go.mod", include_str!("../../../../xtask/acceptance/go.mod")),
+        ("go.sum", include_str!("../../../../xtask/acceptance/go.sum")),
+        ("main.go", include_str!("../../../../xtask/acceptance/main.go")),
+        ("api.go", include_str!("../../../../xtask/acceptance/api.go")),
+        ("grpc.go", include_str!("../../../../xtask/acceptance/grpc.go")),
+        ("webhooks.go", include_str!("../../../../xtask/acceptance/webhooks.go")),
+    ];
+    let title = "stand-ins for images of the acceptance suite";
+    Module::new("acceptance-stand-ins", title, &files, vec![".".to_owned()])
 }
 
 #[cfg(test)]

@@ -42,16 +42,12 @@ impl ConfigMapServer {
 }
 
 fn module() -> Module {
+    let (title, packages) = ("configmap-server v1.73.0", vec![PACKAGE.to_owned()]);
     Module {
-        name: "configmap-server",
-        title: "configmap-server v1.73.0",
-        files: FILES.to_vec(),
-        packages: vec![PACKAGE.to_owned()],
         tags: vec![TAG.to_owned()],
-        link: "-s -w",
-        patch: None,
         // The compiler of C takes a minute to make the database fast, which it need not be.
         env: &[("CGO_ENABLED", "1"), ("CGO_CFLAGS", "-O0 -g0")],
+        ..Module::new("configmap-server", title, &FILES, packages)
     }
 }
 

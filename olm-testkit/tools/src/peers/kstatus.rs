@@ -50,20 +50,12 @@ impl KStatus {
 }
 
 fn module() -> Module {
-    Module {
-        name: "kstatus",
-        title: "kstatus v0.37.2",
-        files: vec![
-            ("go.mod", include_str!("../../../../xtask/kstatus/go.mod")),
-            ("go.sum", include_str!("../../../../xtask/kstatus/go.sum")),
-            ("main.go", include_str!("../../../../xtask/kstatus/main.go")),
-        ],
-        packages: vec![".".to_owned()],
-        tags: Vec::new(),
-        link: "-s -w",
-        patch: None,
-        env: &[],
-    }
+    let files = [
+        ("go.mod", include_str!("../../../../xtask/kstatus/go.mod")),
+        ("go.sum", include_str!("../../../../xtask/kstatus/go.sum")),
+        ("main.go", include_str!("../../../../xtask/kstatus/main.go")),
+    ];
+    Module::new("kstatus", "kstatus v0.37.2", &files, vec![".".to_owned()])
 }
 
 #[cfg(test)]

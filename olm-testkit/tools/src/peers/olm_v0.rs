@@ -68,16 +68,9 @@ impl OlmV0 {
 }
 
 fn module() -> Module {
-    Module {
-        name: "olm-v0",
-        title: "the operators of OLM v0",
-        files: FILES.to_vec(),
-        packages: OlmV0::PROGRAMS.map(|name| format!("{REQUIRES}/cmd/{name}")).to_vec(),
-        tags: vec!["containers_image_openpgp".to_owned()],
-        link: "-s -w",
-        patch: None,
-        env: &[],
-    }
+    let packages = OlmV0::PROGRAMS.map(|name| format!("{REQUIRES}/cmd/{name}")).to_vec();
+    let tags = vec!["containers_image_openpgp".to_owned()];
+    Module { tags, ..Module::new("olm-v0", "the operators of OLM v0", &FILES, packages) }
 }
 
 /// Copies the definitions out of the module cache.

@@ -70,20 +70,13 @@ impl Opm {
 
 /// The Go module that pins it, and holds a smaller main function than its own.
 fn module() -> Module {
-    Module {
-        name: "opm",
-        title: "opm v1.73.0",
-        files: vec![
-            ("go.mod", include_str!("../../../../xtask/opm/go.mod")),
-            ("go.sum", include_str!("../../../../xtask/opm/go.sum")),
-            ("main.go", include_str!("../../../../xtask/opm/main.go")),
-        ],
-        packages: vec![".".to_owned()],
-        tags: vec![TAG.to_owned()],
-        link: "-s -w",
-        patch: None,
-        env: &[],
-    }
+    let files = [
+        ("go.mod", include_str!("../../../../xtask/opm/go.mod")),
+        ("go.sum", include_str!("../../../../xtask/opm/go.sum")),
+        ("main.go", include_str!("../../../../xtask/opm/main.go")),
+    ];
+    let tags = vec![TAG.to_owned()];
+    Module { tags, ..Module::new("opm", "opm v1.73.0", &files, vec![".".to_owned()]) }
 }
 
 #[cfg(test)]
