@@ -68,7 +68,7 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     let written = written.context("after a start of both operators")?;
     connected_again(started, &written, before).await?;
     let [_, refused, ..] = &contexts;
-    resolutions::only_when_needed(started.admin(Operator::Catalog)?, refused).await
+    resolutions::only_when_needed(started, refused).await
 }
 
 /// After a start, each CatalogSource is reported once that it was connected, and nothing else is

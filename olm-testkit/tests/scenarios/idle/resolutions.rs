@@ -7,7 +7,8 @@ use kube::ResourceExt;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use olm_testkit::builders;
 use olm_testkit::e2e::TestContext;
-use olm_testkit::operators::Admin;
+use olm_testkit::e2e::provider::local::Local;
+use olm_testkit::operators::Operator;
 use olm_types::api::{OperatorGroup, Subscription};
 use serde_json::{Value, json};
 
@@ -19,7 +20,8 @@ const BURST: usize = 20;
 const RESOLUTIONS: f64 = 6.0;
 
 /// Changes of no importance, an important one, and many at once.
-pub async fn only_when_needed(admin: Admin, refused: &TestContext) -> Result<()> {
+pub async fn only_when_needed(started: &Local, refused: &TestContext) -> Result<()> {
+    let admin = started.admin(Operator::Catalog)?;
     let resolved = resolutions(&admin.metrics().await?);
     for number in 0..3 {
         let looked = looks(&admin.metrics().await?);
@@ -34,18 +36,24 @@ pub async fn only_when_needed(admin: Admin, refused: &TestContext) -> Result<()>
     let text = json!({"spec": {"channel": "other"}});
     change(refused, &text).await?;
     admin.until_metrics("count one", |metrics| resolutions(metrics) > resolved).await?;
-    a_burst(admin, refused).await
+    a_burst(started, refused).await
 }
 
-/// Many Subscriptions at once are resolved together.
-async fn a_burst(admin: Admin, ctx: &TestContext) -> Result<()> {
+/// Many Subscriptions at once are resolved together: catalog-operator stands still until the last one is there, however
+/// long the API server takes.
+async fn a_burst(started: &Local, ctx: &TestContext) -> Result<()> {
+    let admin = started.admin(Operator::Catalog)?;
+    let process = started.operator(Operator::Catalog, |one| one.running.record().clone())?;
     let resolved = resolutions(&admin.metrics().await?);
     let names: Vec<String> = (0..BURST).map(|number| format!("absent-{number}")).collect();
     let subscriptions = names.iter().map(|name| {
         let subscription = builders::subscription(&ctx.namespace, name, "stable", "stable-yard");
         async move { ctx.create(&subscription).await.map(drop) }
     });
-    try_join_all(subscriptions).await?;
+    process.freeze();
+    let created = try_join_all(subscriptions).await;
+    process.thaw();
+    created?;
     for name in &names {
         ctx.condition(name, "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
     }
