@@ -1,6 +1,6 @@
 //! Clients of the API server. What it refuses because it is busy is asked again for a few seconds; no longer, as the API
 //! of packages may be away, and there are other ways to what it says. Pages of large objects have fewer of them, and
-//! connections have small buffers: a live page of the console has several.
+//! watches share connections: a live page of the console has several.
 
 use kube::client::ClientBuilder;
 use kube::client::retry::RetryPolicy;
@@ -36,7 +36,7 @@ fn unrepeated(config: Config) -> kube::Result<Client> {
         return Client::try_from(config);
     }
     let namespace = config.default_namespace.clone();
-    Ok(Client::new(olm_transport::connect(&config)?, namespace))
+    Ok(Client::new(olm_transport::connect_sharing(&config)?, namespace))
 }
 
 #[cfg(test)]
