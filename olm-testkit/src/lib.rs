@@ -41,6 +41,7 @@ pub mod fixture;
 pub mod history;
 pub mod kubectl;
 pub mod kubelet;
+mod mounted_certificate;
 pub mod not_run;
 pub mod oci;
 pub mod operators;

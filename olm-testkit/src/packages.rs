@@ -12,9 +12,10 @@ use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::{Api, ListParams, Patch, PatchParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use olm_types::api::PackageManifest;
 use serde_json::json;
 
 use crate::deploy;
@@ -26,6 +27,9 @@ pub const API_SERVICE: &str = "v1.packages.operators.coreos.com";
 
 /// Name of the Service.
 pub const SERVICE: &str = "packageserver-service";
+
+/// The Secret with its certificate.
+pub const CERTIFICATE: &str = "packageserver-service-cert";
 
 /// An address that is reserved for documentation; it is never dialled.
 const SOMEWHERE: &str = "192.0.2.2";
@@ -66,6 +70,13 @@ pub async fn until_available(client: &Client) -> Result<()> {
         conditions.into_iter().any(|one| one.type_ == "Available" && one.status == "True")
     });
     available.await.map(drop)
+}
+
+/// Waits until the packages of all namespaces are listed, however few there are.
+pub async fn until_listed(client: &Client) -> Result<()> {
+    let all: Api<PackageManifest> = Api::all(client.clone());
+    let every = ListParams::default();
+    wait::until_ok("lists packages", || all.list(&every)).await.map(drop)
 }
 
 /// Whether the server shows a certificate of this authority (PEM) now.

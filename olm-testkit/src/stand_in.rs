@@ -1,21 +1,18 @@
 //! Servers of test operators where no container runs.
 //!
 //! The API server calls webhooks and aggregated APIs through their Services, whose addresses are
-//! those of this machine. A process that listens there takes the place of the Pods; a task beside
-//! it takes the place of the kubelet and keeps the certificate in its files as the Secret has it.
+//! those of this machine. A process that listens there takes the place of the Pods, with its
+//! certificate as the Secret has it.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use futures::StreamExt;
-use k8s_openapi::api::core::v1::{Secret, Service};
+use k8s_openapi::api::core::v1::Service;
 use kube::Client;
 use kube::api::Api;
-use kube::runtime::{WatchStreamExt, watcher};
-use tempfile::TempDir;
-use tokio::task::JoinHandle;
 
+use crate::mounted_certificate::{CERTIFICATE, MountedCertificate, PRIVATE_KEY};
 use crate::operators::Binaries;
 use crate::process::Running;
 use crate::wait;
@@ -46,8 +43,8 @@ impl Server {
         let file = |name: &str| files.join(name).to_string_lossy().into_owned();
         let flags = [
             ("--port", self.port.to_string()),
-            ("--certificate", file("tls.crt")),
-            ("--key", file("tls.key")),
+            ("--certificate", file(CERTIFICATE)),
+            ("--key", file(PRIVATE_KEY)),
             ("--api", self.api.clone()),
         ];
         let flags = flags.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]);
@@ -59,8 +56,7 @@ impl Server {
 #[derive(Debug)]
 pub struct StandIn {
     running: Running,
-    kubelet: JoinHandle<()>,
-    _files: TempDir,
+    _certificate: MountedCertificate,
 }
 
 impl StandIn {
@@ -74,14 +70,13 @@ impl StandIn {
         })
         .await?;
         let address = address(&found).context("the Service lost its address")?;
-        let files = tempfile::tempdir().context("cannot create a folder for certificates")?;
-        let mut arguments = server.arguments(files.path());
+        let secret = format!("{service}-cert");
+        let certificate = MountedCertificate::of(client, &server.namespace, &secret)?;
+        let mut arguments = server.arguments(certificate.folder());
         arguments.extend(["--address".to_owned(), address.to_string()]);
         let log = format!("{}-{}", server.namespace, server.deployment);
         let running = binaries.workload(&log, arguments)?;
-        let secrets = Api::namespaced(client.clone(), &server.namespace);
-        let kubelet = keep(secrets, format!("{service}-cert"), files.path().to_owned());
-        Ok(Self { running, kubelet: tokio::spawn(kubelet), _files: files })
+        Ok(Self { running, _certificate: certificate })
     }
 
     /// Fails, with the end of its log, when it has ended.
@@ -92,30 +87,10 @@ impl StandIn {
 
 impl Drop for StandIn {
     fn drop(&mut self) {
-        self.kubelet.abort();
         self.running.kill();
     }
 }
 
 fn address(service: &Service) -> Option<Ipv4Addr> {
     service.spec.as_ref()?.cluster_ip.as_ref()?.parse().ok()
-}
-
-/// Writes each version of the Secret at once, which a kubelet would take a while for.
-async fn keep(secrets: Api<Secret>, name: String, files: std::path::PathBuf) {
-    let only = watcher::Config::default().fields(&format!("metadata.name={name}"));
-    let versions = watcher(secrets, only).default_backoff().applied_objects();
-    let mut versions = std::pin::pin!(versions);
-    while let Some(version) = versions.next().await {
-        // A watch that fails starts again by itself.
-        let Ok(secret) = version else { continue };
-        let data = secret.data.unwrap_or_default();
-        for (key, content) in data.iter().filter(|(key, _)| key.starts_with("tls.")) {
-            let partial = files.join(format!("{key}.partial"));
-            if std::fs::write(&partial, &content.0).is_ok() {
-                // A reader never sees half a file.
-                let _ = std::fs::rename(&partial, files.join(key));
-            }
-        }
-    }
 }

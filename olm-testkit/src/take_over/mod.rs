@@ -1,7 +1,8 @@
 //! Clusters that OLM v0 manages, and what becomes of them when another implementation takes over.
 //!
 //! - [`Files`]: what v0 and we apply, as files for kubectl;
-//! - [`set_up_v0`]: v0 at work in a cluster, and [`start_v0`], its operators alone;
+//! - [`set_up_v0`]: v0 at work in a cluster, and [`start_v0`], its programs alone, the [`PackageServer`]
+//!   among them;
 //! - [`install`]: what users of such a cluster have installed;
 //! - [`Ours`]: our operators, where those of v0 were;
 //! - [`Pods`]: what runs, and what was restarted;
@@ -15,6 +16,7 @@ mod content;
 mod files;
 mod image_catalog;
 mod ours;
+mod package_server;
 mod pods;
 pub mod recording;
 mod running_v0;
@@ -26,7 +28,8 @@ pub use accepted::{Accepted, Changes};
 pub use content::{Content, install, serve};
 pub use files::{Files, PACKAGE_SERVER, PACKAGES};
 pub use image_catalog::{ImageCatalog, install_from_image};
-pub use ours::{Ours, TakeOverCluster, package_server};
+pub use ours::{Ours, TakeOverCluster};
+pub use package_server::PackageServer;
 pub use pods::Pods;
 pub use running_v0::{BesideV0, set_up_v0, start_v0};
 pub use service_proxy::ServiceProxy;

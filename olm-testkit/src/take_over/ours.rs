@@ -14,12 +14,9 @@ use super::{Files, PACKAGE_SERVER};
 use crate::fixture::Fixture;
 use crate::kubectl::Kubectl;
 use crate::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, StartOptions};
+use crate::packages::{self, CERTIFICATE};
 use crate::process::Running;
-use crate::stand_in::{Server, StandIn};
-use crate::{packages, wait};
-
-/// The Secret with the certificate of the packages API.
-const CERTIFICATE: &str = "packageserver-service-cert";
+use crate::wait;
 
 /// A local cluster, and what is done to it.
 pub struct TakeOverCluster {
@@ -49,21 +46,6 @@ impl TakeOverCluster {
             files,
         })
     }
-}
-
-/// Answers in the place of the Pods of v0's package server, until dropped.
-///
-/// # Errors
-/// Its Service does not come, or the process does not start.
-pub async fn package_server(cluster: &TakeOverCluster) -> Result<StandIn> {
-    let server = Server {
-        namespace: OLM_NAMESPACE.to_owned(),
-        deployment: PACKAGE_SERVER.to_owned(),
-        port: 5443,
-        api: "v1/packages.operators.coreos.com/packagemanifests/PackageManifest".to_owned(),
-    };
-    let stand_in = StandIn::start(&cluster.client, &cluster.binaries, &server).await?;
-    packages::until_available(&cluster.client).await.map(|()| stand_in)
 }
 
 /// Both operators at work.

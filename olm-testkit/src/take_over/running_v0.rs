@@ -9,19 +9,18 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
 use tempfile::TempDir;
 
-use super::{Files, PACKAGE_SERVER, ServiceProxy, TakeOverCluster, package_server};
+use super::{Files, PACKAGE_SERVER, PackageServer, ServiceProxy, TakeOverCluster};
 use crate::fixture::Fixture;
 use crate::operators::OLM_NAMESPACE;
 use crate::peer::{OlmV0, start_olm_v0};
 use crate::process::Running;
-use crate::stand_in::StandIn;
 use crate::wait;
 
 /// What v0 needs beside its operators, as long as they work: the way to Services, its package server and the
 /// files that were applied.
 pub struct BesideV0 {
     proxy: ServiceProxy,
-    _package_server: StandIn,
+    package_server: PackageServer,
     _files: TempDir,
 }
 
@@ -34,6 +33,19 @@ impl BesideV0 {
     /// Has v0 reach a Service of OLM's namespace at this address ([`ServiceProxy::route`]).
     pub fn route(&self, service: &str, address: SocketAddr) {
         self.proxy.route(service, OLM_NAMESPACE, address);
+    }
+
+    /// Fails, with the end of its log, when the package server has ended.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn check(&mut self) -> Result<()> {
+        self.package_server.check()
+    }
+
+    /// The process of the package server.
+    pub fn package_server(&self) -> &Running {
+        self.package_server.running()
     }
 }
 
@@ -55,11 +67,10 @@ pub async fn set_up_v0(
     cluster.files.apply_v0(&cluster.kubectl)?;
     let proxy = ServiceProxy::start(cluster.client.clone()).await?;
     let (operators, package_server) = start_v0(v0, &cluster, &logs, ("", &proxy)).await?;
-    Ok((operators, BesideV0 { proxy, _package_server: package_server, _files: folder }))
+    Ok((operators, BesideV0 { proxy, package_server, _files: folder }))
 }
 
-/// v0's operators at work, and its package server, which here is a process in the place of Pods. Their
-/// logs have this end in their names.
+/// v0's operators and its package server at work. Their logs have this end in their names.
 ///
 /// # Errors
 /// One of them does not start, or the package server does not succeed.
@@ -68,13 +79,13 @@ pub async fn start_v0(
     cluster: &TakeOverCluster,
     logs: &Path,
     (end, proxy): (&str, &ServiceProxy),
-) -> Result<(Vec<Running>, StandIn)> {
+) -> Result<(Vec<Running>, PackageServer)> {
     let operators = start_olm_v0(v0, &cluster.kubeconfig, logs, end, &proxy.url())?;
-    let stand_in = package_server(cluster).await?;
+    let package_server = PackageServer::start(v0, cluster, logs, (end, proxy)).await?;
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(cluster.client.clone(), OLM_NAMESPACE);
     wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {
         csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
     })
     .await?;
-    Ok((operators, stand_in))
+    Ok((operators, package_server))
 }

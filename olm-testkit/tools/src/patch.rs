@@ -1,5 +1,5 @@
 //! One change in one file of another module: what it takes to compile it against a newer Kubernetes
-//! than it asks for, so that it shares the packages of all other programs.
+//! than it asks for, so that it shares the packages of all other programs, or to run it outside of a Pod.
 
 use std::fs;
 use std::path::{Path, PathBuf};

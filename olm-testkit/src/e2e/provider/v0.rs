@@ -22,7 +22,7 @@ pub struct V0 {
     fixture: Fixture,
     facts: Facts,
     operators: Mutex<Vec<Running>>,
-    _beside: BesideV0,
+    beside: Mutex<BesideV0>,
 }
 
 impl V0 {
@@ -31,8 +31,8 @@ impl V0 {
         let fixture = Fixture::empty("e2e-v0", places, progress).await?;
         let (operators, beside) = set_up_v0(v0, &fixture, places.logs.as_deref()).await?;
         let facts = Facts { is_v0: true, ..local::facts() };
-        let operators = Mutex::new(operators);
-        Ok(Self { fixture, facts, operators, _beside: beside })
+        let (operators, beside) = (Mutex::new(operators), Mutex::new(beside));
+        Ok(Self { fixture, facts, operators, beside })
     }
 
     /// Ends everything.
@@ -74,7 +74,8 @@ impl Provider for V0 {
 
     fn check(&self) -> Result<()> {
         let mut operators = self.operators.lock().unwrap_or_else(PoisonError::into_inner);
-        operators.iter_mut().try_for_each(Running::check)
+        operators.iter_mut().try_for_each(Running::check)?;
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).check()
     }
 
     async fn logs(&self) -> Vec<(String, String)> {
@@ -83,7 +84,8 @@ impl Provider for V0 {
             let text = read(running.log()).unwrap_or_else(|error| format!("{error:#}"));
             (running.record().name.clone(), text)
         };
-        operators.iter().map(log).collect()
+        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        operators.iter().chain([beside.package_server()]).map(log).collect()
     }
 }
 

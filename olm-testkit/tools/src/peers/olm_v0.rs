@@ -1,4 +1,4 @@
-//! The two operators of OLM v0, and the definitions that it comes with.
+//! The operators and the package server of OLM v0, and the definitions that it comes with.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use crate::module::{Module, ModuleBuild, Source};
-use crate::patch::entries;
+use crate::patch::{Patch, entries};
 use crate::progress::Progress;
 
 /// The module of OLM v0.
@@ -22,6 +22,18 @@ pub(super) const FILES: [Source; 3] = [
     ("tools.go", include_str!("../../../../xtask/olm/tools.go")),
 ];
 
+/// The package server reviews access with the account of its Pod, whatever `--kubeconfig` says: it sets the
+/// file on its options of authentication twice. Outside of a Pod it would try for ever.
+const OUTSIDE_OF_PODS: Patch = Patch {
+    module: REQUIRES,
+    file: "pkg/package-server/server/server.go",
+    from: "authorizationOptions.AllowCacheTTL",
+    to: concat!(
+        "authorizationOptions.RemoteKubeConfigFile = o.Kubeconfig\n",
+        "authorizationOptions.AllowCacheTTL",
+    ),
+};
+
 /// The built programs.
 #[derive(Clone, Debug)]
 pub struct OlmV0 {
@@ -29,8 +41,11 @@ pub struct OlmV0 {
 }
 
 impl OlmV0 {
-    /// The names of the programs, as the audit log has them.
+    /// The names of the operators, as the audit log has them.
     pub const PROGRAMS: [&str; 2] = ["olm", "catalog"];
+
+    /// The name of the package server, which writes nothing.
+    pub const PACKAGE_SERVER: &str = "package-server";
 
     /// Finds the programs, building them when they are missing.
     ///
@@ -50,7 +65,7 @@ impl OlmV0 {
         line.and_then(|line| line.split(' ').nth(1)).unwrap_or_default()
     }
 
-    /// The executable of one of [`Self::PROGRAMS`].
+    /// The executable of one of [`Self::PROGRAMS`], or of [`Self::PACKAGE_SERVER`].
     pub fn program(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
@@ -68,12 +83,14 @@ impl OlmV0 {
 }
 
 fn module() -> Module {
-    let packages = OlmV0::PROGRAMS.map(|name| format!("{REQUIRES}/cmd/{name}")).to_vec();
+    let programs = OlmV0::PROGRAMS.into_iter().chain([OlmV0::PACKAGE_SERVER]);
+    let packages = programs.map(|name| format!("{REQUIRES}/cmd/{name}")).collect();
+    let (title, patch) = ("the programs of OLM v0", Some(OUTSIDE_OF_PODS));
     let tags = vec!["containers_image_openpgp".to_owned()];
-    Module { tags, ..Module::new("olm-v0", "the operators of OLM v0", &FILES, packages) }
+    Module { tags, patch, ..Module::new("olm-v0", title, &FILES, packages) }
 }
 
-/// Copies the definitions out of the module cache.
+/// Copies the definitions out of the module.
 fn keep_definitions(workshop: &ModuleBuild<'_>, kept: &Path) -> Result<()> {
     let mut command = workshop.command();
     let listed = command.args(["list", "-m", "-f", "{{.Dir}}", REQUIRES]).output();
@@ -84,7 +101,7 @@ fn keep_definitions(workshop: &ModuleBuild<'_>, kept: &Path) -> Result<()> {
     for file in entries(&module.join(DEFINITIONS))? {
         let text = fs::read(&file).context("cannot read a file")?;
         let name = file.file_name().context("a file has no name")?;
-        // Files of the module cache are read-only, and a copy would be, too.
+        // Files of a module may be read-only, and a copy would be, too.
         fs::write(kept.join(name), text).context("cannot write a file")?;
     }
     Ok(())

@@ -109,7 +109,7 @@ async fn local(arguments: &Arguments, report: &Path) -> Result<Running> {
     Ok(Running { provider, start: Vec::new(), cluster: RunningCluster::Local(local) })
 }
 
-/// The operators of v0 are built from their Go module when they are missing.
+/// The programs of v0 are built from their Go module when they are missing.
 async fn v0(arguments: &Arguments, report: &Path) -> Result<Running> {
     let operators = tokio::task::spawn_blocking(|| OlmV0::ensure(&Progress::to_stderr())).await??;
     let binaries = match &arguments.binaries {

@@ -40,7 +40,7 @@ pub(super) fn clear(folder: &Path) -> Result<()> {
 pub(super) fn begin(cluster: Cluster, kubernetes: &str, count: usize) {
     let kind = match cluster {
         Cluster::Local => "a simulated node; operators run as processes",
-        Cluster::V0 => "a simulated node; the operators of v0 run as processes",
+        Cluster::V0 => "a simulated node; the programs of v0 run as processes",
         Cluster::Real => "a real node on this machine",
         Cluster::Kind => "a node in Docker",
         Cluster::Current => "the nodes of the current cluster",

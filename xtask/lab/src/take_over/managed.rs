@@ -15,10 +15,9 @@ use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
-use olm_testkit::stand_in::StandIn;
 use olm_testkit::take_over::{
-    Content, Files, ImageCatalog, Ours, ServiceProxy, State, TakeOverCluster, install,
-    install_from_image, needless, recording, serve, start_v0,
+    Content, Files, ImageCatalog, Ours, PackageServer, ServiceProxy, State, TakeOverCluster,
+    install, install_from_image, needless, recording, serve, start_v0,
 };
 use olm_types::api::{CatalogSource, Subscription};
 use olm_types::conditions::{catalog_source, subscription};
@@ -56,7 +55,7 @@ pub(super) struct ManagedCluster {
 
 /// Who manages it.
 enum Manager {
-    V0(Vec<Running>, StandIn),
+    V0(Vec<Running>, PackageServer),
     Ours(Ours),
     None,
 }
@@ -198,8 +197,8 @@ impl ManagedCluster {
 
     fn stop(&mut self) {
         match std::mem::replace(&mut self.manager, Manager::None) {
-            Manager::V0(operators, stand_in) => {
-                drop(stand_in);
+            Manager::V0(operators, package_server) => {
+                drop(package_server);
                 operators.into_iter().for_each(Running::stop);
             }
             Manager::Ours(ours) => ours.stop(),
@@ -226,8 +225,8 @@ async fn v0_manages(
     logs: &Path,
     named: (&str, &ServiceProxy),
 ) -> Result<Manager> {
-    let (operators, stand_in) = start_v0(v0, cluster, logs, named).await?;
-    Ok(Manager::V0(operators, stand_in))
+    let (operators, package_server) = start_v0(v0, cluster, logs, named).await?;
+    Ok(Manager::V0(operators, package_server))
 }
 
 /// No status says what v0 would leave as it is.

@@ -90,7 +90,8 @@ pub(in super::super) async fn before_a_take_over(
     Ok(())
 }
 
-/// No address is behind the packages API. That of v0 is made again at once.
+/// No address is behind the packages API. That of v0's package server is made again at once, as its Service
+/// selects Pods.
 pub(in super::super) async fn packages_api_away(home: &TestContext, doctor: &Doctor) -> Result<()> {
     if home.facts().is_v0 {
         return Ok(());
