@@ -124,14 +124,14 @@ mod tests {
 
     /// A server that has some versions of HTTP, and what it receives. Its answers have an end, so that connections may
     /// be used again.
-    async fn server(versions: &[&[u8]]) -> (Config, Received) {
+    async fn server(versions: &[&str]) -> (Config, Received) {
         let CertifiedKey { cert, signing_key } =
             rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let mut tls = ServerConfig::builder()
             .with_no_client_auth()
             .with_single_cert(vec![cert.der().clone()], signing_key.into())
             .unwrap();
-        tls.alpn_protocols = versions.iter().map(|version| version.to_vec()).collect();
+        tls.alpn_protocols = versions.iter().map(|version| version.as_bytes().to_vec()).collect();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let received = Received::default();
@@ -170,7 +170,7 @@ mod tests {
 
     #[tokio::test]
     async fn watches_share_connections_where_the_server_has_http2() {
-        let (config, received) = server(&[b"h2", b"http/1.1"]).await;
+        let (config, received) = server(&["h2", "http/1.1"]).await;
         send(&config, &[WATCH; 20]).await;
         let received = received.lock().unwrap();
         let expected = vec![vec![Version::HTTP_2; 20 / CONNECTIONS]; CONNECTIONS];
@@ -178,11 +178,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case::without_http2(&[b"http/1.1"], WATCH)]
+    #[case::without_http2(&["http/1.1"], WATCH)]
     #[case::without_any(&[], WATCH)]
-    #[case::no_watch(&[b"h2", b"http/1.1"], "/api/v1/pods?watch=false")]
+    #[case::no_watch(&["h2", "http/1.1"], "/api/v1/pods?watch=false")]
     #[tokio::test]
-    async fn all_else_is_as_before(#[case] versions: &[&[u8]], #[case] path: &str) {
+    async fn all_else_is_as_before(#[case] versions: &[&str], #[case] path: &str) {
         let (config, received) = server(versions).await;
         send(&config, &[path]).await;
         let received = received.lock().unwrap();
