@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, bail, ensure};
 use futures::future::try_join_all;
 use olm_testkit::builders::CatalogDir;
-use olm_testkit::dump::diff;
+use olm_testkit::dump::{Difference, diff};
 use olm_testkit::operators::Operator;
 use olm_testkit::process::Running;
 
@@ -117,11 +117,18 @@ async fn judge(
         if let Some(after) = crashed.after {
             return Ok(CrashPointResult::of(after, crashed.differences));
         }
-        if let Err(error) = crashed.differences {
+        if let Err(error) = ended_the_same(crashed.differences) {
             return Ok(CrashPointResult::Failed { after: None, error });
         }
     }
-    Ok(CrashPointResult::NotReached)
+    Ok(CrashPointResult::NotThere)
+}
+
+/// A run without a crash is one more that was not disturbed.
+fn ended_the_same(differences: Result<Vec<Difference>>) -> Result<()> {
+    let lines: String = differences?.iter().map(|one| format!("\n{one}")).collect();
+    ensure!(lines.is_empty(), "without a crash it ended otherwise:{lines}");
+    Ok(())
 }
 
 /// Every write of every operator.
