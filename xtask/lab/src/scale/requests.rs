@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use olm_testkit::audit::{self, AuditLog};
+use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::operators::{Admin, Operator};
 use tokio::time::sleep;
 
@@ -66,16 +66,16 @@ impl Requests {
         }
     }
 
-    /// Waits as [`Self::until_idle`] does; how often who wrote what, where it is known.
-    pub(super) async fn by_kind(
+    /// Waits as [`Self::until_idle`] does; the writes themselves, where they are known.
+    pub(super) async fn writes_until_idle(
         &mut self,
         time_limit: Duration,
-    ) -> Result<(f64, Option<BTreeMap<String, usize>>)> {
+    ) -> Result<(f64, Option<Vec<Write>>)> {
         let Self::Audit { log, programs } = self else {
             return Ok((self.until_idle(time_limit).await?, None));
         };
         let writes = log.until_idle(programs, QUIET, time_limit).await?;
-        Ok((f64::from(u32::try_from(writes.len())?), Some(audit::tally(&writes))))
+        Ok((f64::from(u32::try_from(writes.len())?), Some(writes)))
     }
 
     /// How often what was listed since the last call; none when it is unknown.

@@ -114,6 +114,14 @@ impl Setup {
         Ok(Some(f64::from(u32::try_from(bytes / 1024)?) * 1024.0))
     }
 
+    /// Of the memory of an operator of ours what is no page of its program, in bytes.
+    pub(super) fn anonymous(&self, operator: Operator) -> Result<Option<f64>> {
+        let Some(own) = &self.own else { return Ok(None) };
+        let bytes = own.fixture.operator(operator, |started| started.running.anonymous_memory())?;
+        let bytes = bytes.context("the process has ended")?;
+        Ok(Some(f64::from(u32::try_from(bytes / 1024)?) * 1024.0))
+    }
+
     /// Serves a catalog to the operators, where they are ours.
     pub(super) fn serve(&self, name: &str, catalog: CatalogDir) -> Result<Option<Registry>> {
         self.own

@@ -96,6 +96,14 @@ impl Origin {
         Ok(())
     }
 
+    /// How many copies of its CSVs there are.
+    pub(super) async fn copies_now(&self) -> Result<usize> {
+        let everywhere: Api<ClusterServiceVersion> = Api::all(self.home.client.clone());
+        let label = format!("{COPIED_FROM}={}", self.name());
+        let copies = everywhere.list_metadata(&ListParams::default().labels(&label)).await;
+        Ok(copies.context("cannot list copies")?.items.len())
+    }
+
     /// Lets the cluster remove the namespace.
     pub(super) async fn delete(&self) -> Result<()> {
         let namespaces: Api<Namespace> = Api::all(self.home.client.clone());

@@ -2,16 +2,19 @@
 //!
 //! One namespace has an OperatorGroup that selects all namespaces, and several CSVs; each of them is
 //! shown in every other namespace by a copy. What is measured: how long until all copies are
-//! there and what that takes, memory and silence afterwards, what a change of one CSV costs, and
-//! how long one more Subscription takes beside all that.
+//! there and what that takes, memory and silence afterwards, what a change of one CSV costs, how
+//! much of the memory is for the copies, and how long one more Subscription takes beside all that.
 
 mod additional_install;
 mod load;
+mod memory;
+mod writes;
 
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use olm_testkit::audit::{self, Write};
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
@@ -37,13 +40,20 @@ pub(super) struct Arguments {
     silence: u64,
 }
 
+impl Arguments {
+    /// How many copies there are in the namespaces of the run.
+    fn copies(&self) -> usize {
+        self.namespaces * self.operators
+    }
+}
+
 /// Megabytes that olm-operator may hold with the copies of 3,000 namespaces.
 const MEMORY: f64 = 50.0;
 
 /// Seconds in which all copies are there, by number of namespaces.
-const CONVERGED: [(usize, f64); 2] = [(500, 20.0), (3000, 180.0)];
+const CONVERGED: [(usize, f64); 2] = [(500, 10.0), (3000, 180.0)];
 
-/// Writes that one change of a CSV costs per copy: the object and its status.
+/// Writes that a copy costs when it is made, and when its CSV changes: the object and its status.
 const WRITES_PER_COPY: f64 = 2.0;
 
 /// Seconds from one more Subscription to its operator.
@@ -61,14 +71,14 @@ pub(super) async fn measure(arguments: &Arguments, setup: &mut Setup) -> Result<
 
 async fn with_namespaces(
     arguments: &Arguments,
-    setup: &Setup,
+    setup: &mut Setup,
     namespaces: &Namespaces,
 ) -> Result<Table> {
     let mut table = Table::default();
     namespaces.fill(|_| async { Ok(()) }).await?;
     let mut requests = setup.requests().await?;
     requests.until_idle(time_limit(SHARE, arguments.namespaces)).await?;
-    memory("before", setup, &mut table).await?;
+    held("before", setup, &mut table).await?;
     let origin = Origin::create(setup.client.clone(), namespaces).await?;
     let measured =
         with_origin(arguments, setup, namespaces, &origin, &mut requests, &mut table).await;
@@ -78,7 +88,7 @@ async fn with_namespaces(
 
 async fn with_origin(
     arguments: &Arguments,
-    setup: &Setup,
+    setup: &mut Setup,
     namespaces: &Namespaces,
     origin: &Origin,
     requests: &mut Requests,
@@ -86,9 +96,11 @@ async fn with_origin(
 ) -> Result<()> {
     copying(arguments, namespaces, origin, requests, table).await?;
     sleep(REST).await;
-    memory("at rest", setup, table).await?;
+    held("at rest", setup, table).await?;
     measures::silence(arguments.silence, requests, table).await?;
     change(arguments, namespaces, origin, requests, table).await?;
+    let time_limit = time_limit(SHARE, arguments.namespaces);
+    memory::measure(arguments.copies(), time_limit, (setup, origin), requests, table).await?;
     one_more(setup, origin, table).await
 }
 
@@ -99,7 +111,7 @@ async fn copying(
     requests: &mut Requests,
     table: &mut Table,
 ) -> Result<()> {
-    let copies = arguments.namespaces * arguments.operators;
+    let copies = arguments.copies();
     let mut counter = CsvCounter::watch(namespaces, origin.copies());
     requests.writes().await?;
     let started = Instant::now();
@@ -111,18 +123,22 @@ async fn copying(
         Some((_, limit)) => table.bounded(&name, took, *limit, "s"),
         None => table.free(&name, format!("{took:.1} s")),
     }
-    let (writes, kinds) = requests.by_kind(time_limit(SHARE, arguments.namespaces)).await?;
-    table.free(
-        "writes until the end",
-        format!("{writes:.0}, {:.2} per copy", writes / count(copies)),
-    );
-    match kinds {
-        Some(kinds) => kinds.iter().for_each(|(what, writes)| {
-            table.free("of them", format!("{writes:>7}  {what}"));
-        }),
-        None => table.missing("of them", "no audit log"),
-    }
+    let time_limit = time_limit(SHARE, arguments.namespaces);
+    let (writes, known) = requests.writes_until_idle(time_limit).await?;
+    let each = writes / count(copies);
+    table.free("writes until the end", format!("{writes:.0}, {each:.2} per copy"));
+    by_kind(known.as_deref(), origin, table);
     Ok(())
+}
+
+/// What was written of copies, and how often who wrote what.
+fn by_kind(writes: Option<&[Write]>, origin: &Origin, table: &mut Table) {
+    const OF_COPIES: &str = "writes of a copy";
+    let Some(writes) = writes else { return table.missing(OF_COPIES, "no audit log") };
+    table.bounded(OF_COPIES, writes::per_copy(writes, origin.name()), WRITES_PER_COPY, "");
+    for (what, count) in audit::tally(writes) {
+        table.free("of them", format!("{count:>7}  {what}"));
+    }
 }
 
 /// A change that concerns the spec reaches every copy.
@@ -157,7 +173,7 @@ async fn one_more(setup: &Setup, origin: &Origin, table: &mut Table) -> Result<(
     Ok(())
 }
 
-async fn memory(when: &str, setup: &Setup, table: &mut Table) -> Result<()> {
+async fn held(when: &str, setup: &Setup, table: &mut Table) -> Result<()> {
     measures::memory(when, (Operator::Olm, Some(MEMORY)), setup, table).await?;
     measures::memory(when, (Operator::Catalog, None), setup, table).await
 }
