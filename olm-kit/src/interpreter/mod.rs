@@ -16,6 +16,7 @@ mod identity;
 mod object_locks;
 mod options;
 mod parallel;
+mod recent_writes;
 mod response;
 mod stop;
 mod strategic;
@@ -30,6 +31,7 @@ use kube::Client;
 use olm_effect::{Action, Effect, EventNote, Identity, Outcome, Refusal, Resource, Target};
 use parking_lot::RwLock;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::cause;
 use crate::controller::ReconcileError;
@@ -45,6 +47,7 @@ pub use stop::{CRASH_EXIT_CODE, ExitProcess, StopPoint};
 use call::Call;
 use executed::{action_name, outcome_name};
 use object_locks::{ObjectLocks, gone, outdated};
+use recent_writes::RecentWrites;
 use response::{ApiResponse, not_leading};
 use stop::WriteCounter;
 
@@ -64,6 +67,7 @@ struct Inner {
     writes: WriteCounter,
     stores: RwLock<BTreeMap<Resource, Vec<Arc<dyn WrittenStore>>>>,
     object_locks: ObjectLocks,
+    recent_writes: RecentWrites,
     options: InterpreterOptions,
 }
 
@@ -79,6 +83,7 @@ impl Interpreter {
             writes: WriteCounter::new(options.stop_after_writes, options.stop_point.clone()),
             stores: RwLock::default(),
             object_locks: ObjectLocks::default(),
+            recent_writes: RecentWrites::default(),
             options,
         };
         Self { inner: Arc::new(inner), behalf: None }
@@ -178,7 +183,9 @@ impl Interpreter {
             _ => Some(self.inner.object_locks.enter(&effect.target).await),
         };
         let stored = self.stored_version(&effect.target);
-        let outdated = outdated(&effect.target, action, stored.as_deref());
+        let recent = || self.inner.recent_writes.version_of(&effect.target, Instant::now());
+        let newest = stored.clone().or_else(recent);
+        let outdated = outdated(&effect.target, action, newest.as_deref());
         let gone = || gone(&effect.target, action, self.gone_at(&effect.target).as_deref());
         if let Some(refusal) = outdated.or_else(gone) {
             return Executed::without_write(Outcome::Refused(refusal));
@@ -190,7 +197,7 @@ impl Interpreter {
             Ok(answer) => {
                 let executed = answer.conclude(action, known.as_deref());
                 if let Outcome::Created(object) | Outcome::Changed(object) = &executed.outcome {
-                    self.insert_written(&effect.target.resource, object);
+                    self.insert_written(&effect.target, object);
                 }
                 executed
             }
@@ -231,8 +238,12 @@ impl Interpreter {
         if is_there { None } else { of_kind.iter().find_map(|store| store.gone_at(target)) }
     }
 
-    fn insert_written(&self, resource: &Resource, object: &Value) {
-        let stores = self.inner.stores.read().get(resource).cloned().unwrap_or_default();
+    /// Hands a written object to the stores of its kind; of one that has none the version is known for a while.
+    fn insert_written(&self, target: &Target, object: &Value) {
+        let stores = self.inner.stores.read().get(&target.resource).cloned().unwrap_or_default();
+        if let (true, Some(version)) = (stores.is_empty(), difference::version(object)) {
+            self.inner.recent_writes.note(target, version, Instant::now());
+        }
         stores.iter().for_each(|store| store.absorb_value(object));
     }
 

@@ -1,9 +1,7 @@
 //! Conflicts that a program brought about itself: it wrote to an object that it had written last, and did
 //! not know it.
 //!
-//! To create what exists is how a step finds out that it does, and definitions are read from the API
-//! server before each change, as catalog-operator has no watch on them: several plans that change one
-//! at the same time meet each other there. Neither counts.
+//! To create what exists is how a step finds out that it does, and does not count.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -45,9 +43,9 @@ impl fmt::Display for OwnConflict {
 /// # Errors
 /// The log cannot be read.
 pub fn own_conflicts(programs: &[&str], log: &Path) -> Result<Vec<OwnConflict>> {
-    let counts =
-        |write: &Write| write.verb != "create" && write.resource() != "customresourcedefinitions";
-    let of_programs = |write: &Write| programs.contains(&write.program.as_str()) && counts(write);
+    let of_programs = |write: &Write| {
+        programs.contains(&write.program.as_str()) && write.verb != "create"
+    };
     let refused: Vec<Write> = writes(log, Entry::conflict, |line| line.contains("\"code\":409"))?
         .into_iter()
         .filter(of_programs)

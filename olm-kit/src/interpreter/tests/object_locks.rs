@@ -49,6 +49,23 @@ async fn of_two_writes_for_one_version_one_is_sent() {
     assert_eq!(script.finish().len(), 1);
 }
 
+/// As with definitions, which two InstallPlans read at the same time before they change them.
+#[tokio::test]
+async fn of_two_writes_to_what_no_store_has_one_is_sent() {
+    let patch = format!("PATCH {ONE}");
+    let script =
+        Script::new().answer(&patch, 200, object("6", "y")).answer(&patch, 200, object("7", "w"));
+    let interpreter = interpreter(&script);
+    let (one, two) = ([guarded("y")], [guarded("z")]);
+    let (one, two) = tokio::join!(interpreter.execute(&one), interpreter.execute(&two));
+    assert_eq!((names(&one), names(&two)), (vec!["changed"], vec!["refused"]));
+    assert!(two[0].refusal().is_some_and(Refusal::is_conflict));
+    let read_again = json!({"metadata": {"resourceVersion": "6"}, "data": {"key": "w"}});
+    let outcomes = interpreter.execute(&[Effect::merge(target(), read_again, None)]).await;
+    assert_eq!(names(&outcomes), ["changed"]);
+    assert_eq!(script.finish().len(), 2);
+}
+
 /// The first takes the last finalizer of an object that is being deleted; the second was decided before.
 #[tokio::test]
 async fn what_is_gone_by_an_own_write_is_not_written_to() {
