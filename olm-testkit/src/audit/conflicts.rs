@@ -43,9 +43,8 @@ impl fmt::Display for OwnConflict {
 /// # Errors
 /// The log cannot be read.
 pub fn own_conflicts(programs: &[&str], log: &Path) -> Result<Vec<OwnConflict>> {
-    let of_programs = |write: &Write| {
-        programs.contains(&write.program.as_str()) && write.verb != "create"
-    };
+    let of_programs =
+        |write: &Write| programs.contains(&write.program.as_str()) && write.verb != "create";
     let refused: Vec<Write> = writes(log, Entry::conflict, |line| line.contains("\"code\":409"))?
         .into_iter()
         .filter(of_programs)

@@ -9,7 +9,7 @@ use olm_types::api::ClusterServiceVersion;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::copied_csv::{Copying, Desired, Prototype, desired};
+use crate::copied_csv::{Copying, Desired, Prototype, desired, has_concluded};
 
 fn mk_origin(targets: &str, phase: &str) -> ClusterServiceVersion {
     serde_json::from_value(json!({
@@ -99,4 +99,16 @@ fn what_tracks_the_original_does_not_track_copies() {
     assert_eq!(copy["metadata"]["labels"], json!({"team": "shop", "olm.copiedFrom": "op"}));
     let kept = copy["metadata"]["annotations"].as_object().unwrap().keys();
     assert!(kept.eq(["olm.operatorGroup", "olm.operatorNamespace"]));
+}
+
+/// The end of an install shows in copies at once; what leads there shows when it lasts.
+#[rstest]
+#[case::begun("Pending", false)]
+#[case::about_to_be_installed("InstallReady", false)]
+#[case::under_way("Installing", false)]
+#[case::replaced("Replacing", false)]
+#[case::installed("Succeeded", true)]
+#[case::failed("Failed", true)]
+fn copies_show_the_end_at_once(#[case] phase: &str, #[case] at_once: bool) {
+    assert_eq!(has_concluded(&mk_origin("a", phase)), at_once);
 }

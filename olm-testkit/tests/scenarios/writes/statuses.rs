@@ -2,7 +2,7 @@
 //! status is written when it says something that lasts, and no write meets an earlier one of the same
 //! program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -149,7 +149,7 @@ async fn copies(ctx: &TestContext) -> Result<BTreeMap<String, ClusterServiceVers
     Ok(copies.into_iter().map(|copy| (place(&copy), copy)).collect())
 }
 
-/// Each phase was entered once, in order, and is in the history; events say so.
+/// Each phase was entered once, in order, and is in the history; events say so, each once.
 async fn observers_saw_everything(ctx: &TestContext, name: &str) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> = ctx.api();
     let status = csvs.get(name).await?.status.unwrap_or_default();
@@ -162,6 +162,13 @@ async fn observers_saw_everything(ctx: &TestContext, name: &str) -> Result<()> {
     for reason in EVENTS {
         let said = events.iter().any(|event| event.reason.as_deref() == Some(reason));
         ensure!(said, "no event of {name} says {reason}");
+    }
+    // Two phases have the same reason with a message of their own.
+    let mut texts = BTreeSet::new();
+    for event in &events {
+        let is_new = texts.insert((event.reason.as_deref(), event.message.as_deref()));
+        let times = event.count.unwrap_or(1);
+        ensure!(is_new && times == 1, "an event of {name} is repeated: {:?}", event.message);
     }
     Ok(())
 }

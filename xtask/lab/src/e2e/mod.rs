@@ -4,6 +4,7 @@
 //! simulated node, a real node on this machine, kind, or whatever the kubeconfig points at.
 
 mod clusters;
+mod conflicts;
 mod images;
 mod output;
 mod pods;
@@ -183,7 +184,12 @@ async fn play_on(
     let settings = Settings { at_once: arguments.at_once(), evidence };
     let provider = Arc::clone(&running.provider);
     let quiet = until_requested(arguments.alone_on_request);
-    let outcomes = runner::play_all(&provider, selected, &settings, quiet, output::print).await;
+    let mut outcomes =
+        runner::play_all(&provider, selected, &settings, quiet, output::print).await;
+    if let Some(outcome) = conflicts::outcome(running.provider.facts())? {
+        output::print(&outcome);
+        outcomes.push(outcome);
+    }
     let mut figures = running.figures().await;
     figures.push(Figure::new("wall time", seconds(begun.elapsed())));
     Ok(Report {

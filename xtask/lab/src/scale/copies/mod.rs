@@ -100,7 +100,7 @@ async fn with_origin(
     measures::silence(arguments.silence, requests, table).await?;
     change(arguments, namespaces, origin, requests, table).await?;
     let time_limit = time_limit(SHARE, arguments.namespaces);
-    memory::measure(arguments.copies(), time_limit, (setup, origin), requests, table).await?;
+    memory::measure(arguments.copies(), time_limit, (&mut *setup, origin), requests, table).await?;
     one_more(setup, origin, table).await
 }
 
