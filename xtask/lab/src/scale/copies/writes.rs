@@ -13,9 +13,8 @@ const STATUS: &str = "clusterserviceversions/status";
 /// How often a copy was written on average, its status included. CSVs in `origin` are originals; every other
 /// namespace of the cluster has copies of them, so they are counted by their statuses.
 pub(super) fn per_copy(writes: &[Write], origin: &str) -> f64 {
-    let of_copies = |write: &&Write| {
-        write.namespace != origin && [OBJECT, STATUS].contains(&write.resource())
-    };
+    let of_copies =
+        |write: &&Write| write.namespace != origin && [OBJECT, STATUS].contains(&write.resource());
     let written: Vec<&Write> = writes.iter().filter(of_copies).collect();
     let statuses = written.iter().filter(|write| write.resource() == STATUS);
     let copies: BTreeSet<&str> = statuses.map(|write| write.object.as_str()).collect();
