@@ -184,8 +184,7 @@ async fn play_on(
     let settings = Settings { at_once: arguments.at_once(), evidence };
     let provider = Arc::clone(&running.provider);
     let quiet = until_requested(arguments.alone_on_request);
-    let mut outcomes =
-        runner::play_all(&provider, selected, &settings, quiet, output::print).await;
+    let mut outcomes = runner::play_all(&provider, selected, &settings, quiet, output::print).await;
     if let Some(outcome) = conflicts::outcome(running.provider.facts())? {
         output::print(&outcome);
         outcomes.push(outcome);
