@@ -1,5 +1,5 @@
 //! Plays scenarios side by side, those with global catalogs one by one among them, and those that
-//! run alone one by one after them.
+//! run alone one by one after them; the last are those that nothing on the machine may disturb.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -55,8 +55,7 @@ pub struct Settings {
 }
 
 /// Plays scenarios and reports each when it is over. The outcomes are in the order of the
-/// scenarios. Those that run alone wait for `quiet`, too, as some of them show what clients notice within a
-/// second.
+/// scenarios. Those that nothing may disturb wait for `quiet`, too.
 pub async fn play_all(
     provider: &Arc<dyn Provider>,
     scenarios: Vec<Scenario>,
@@ -64,23 +63,24 @@ pub async fn play_all(
     quiet: impl Future<Output = ()>,
     report: impl Fn(&Outcome),
 ) -> Vec<Outcome> {
-    let mut groups = [Vec::new(), Vec::new(), Vec::new()];
+    let mut groups = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for (number, scenario) in scenarios.into_iter().enumerate() {
-        let [others, global, alone] = &mut groups;
+        let [others, global, alone, undisturbed] = &mut groups;
         let group = match scenario.beside {
             RunsWith::Others => others,
             RunsWith::OthersWithoutGlobalCatalogs => global,
             RunsWith::None => alone,
+            RunsWith::NothingAtAll => undisturbed,
         };
         group.push(async move {
             (number, outcome(provider, scenario, settings.evidence.as_deref()).await)
         });
     }
-    let [others, global, alone] = groups.map(stream::iter);
+    let [others, global, alone, undisturbed] = groups.map(stream::iter);
     let others = others.buffer_unordered(settings.at_once.max(1));
     let beside = stream::select(global.buffer_unordered(1), others);
-    let alone = quiet.map(|()| alone.buffer_unordered(1)).flatten_stream();
-    let mut runs = pin!(beside.chain(alone));
+    let undisturbed = quiet.map(|()| undisturbed.buffer_unordered(1)).flatten_stream();
+    let mut runs = pin!(beside.chain(alone.buffer_unordered(1)).chain(undisturbed));
     let mut outcomes = Vec::new();
     while let Some(run) = runs.next().await {
         report(&run.1);

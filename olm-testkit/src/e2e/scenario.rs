@@ -31,6 +31,8 @@ pub enum RunsWith {
     OthersWithoutGlobalCatalogs,
     /// None: it disturbs them.
     None,
+    /// None, and nothing else on the machine, either: it shows what clients notice within a second.
+    NothingAtAll,
 }
 
 type Steps = Box<dyn Fn(Arc<TestContext>) -> BoxFuture<'static, Result<()>> + Send + Sync>;
@@ -85,6 +87,12 @@ impl Scenario {
     #[must_use]
     pub fn exclusive(self) -> Self {
         Self { beside: RunsWith::None, ..self }
+    }
+
+    /// Runs alone, once nothing else runs on the machine.
+    #[must_use]
+    pub fn undisturbed(self) -> Self {
+        Self { beside: RunsWith::NothingAtAll, ..self }
     }
 
     /// Makes catalogs that every namespace sees, or must see none of others: only one such scenario runs at a time.

@@ -28,7 +28,7 @@ pub(super) fn all() -> Vec<Scenario> {
     vec![
         scenario("hosted::readers_notice_nothing", about, readers_notice_nothing)
             .needs(&needs)
-            .exclusive(),
+            .undisturbed(),
     ]
 }
 

@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Scenario> {
     vec![
         scenario("hosted::the_leader_is_deleted", about, the_leader_is_deleted)
             .needs(&needs)
-            .exclusive(),
+            .undisturbed(),
     ]
 }
 

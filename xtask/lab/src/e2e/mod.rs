@@ -55,7 +55,7 @@ pub struct Arguments {
     /// Counts everything as skipped, and does not fail, where this machine cannot have the cluster
     #[arg(long)]
     or_skip: bool,
-    /// Begins the scenarios that run alone when the standard input has ended
+    /// Begins the scenarios that nothing may disturb when the standard input has ended
     #[arg(long)]
     alone_on_request: bool,
     /// Gets what the cluster and the scenarios need on this machine and may be got here, and plays nothing

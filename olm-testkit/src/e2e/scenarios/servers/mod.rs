@@ -56,7 +56,7 @@ fn called() -> Vec<Scenario> {
             rotation::no_call_of_pods_fails,
         )
         .needs(&pods)
-        .exclusive(),
+        .undisturbed(),
         scenario(
             "servers::conversion_of_an_upgrade",
             "a version that brings conversion is installed while its plan is unfinished",
