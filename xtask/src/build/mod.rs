@@ -47,6 +47,10 @@ const STARTED: [&str; 6] = [
 /// Names the folder of programs to a program that was started for a command.
 const PROGRAMS: &str = "OLM_PROGRAMS";
 
+/// Names the folder with the programs of the workspace to a command that runs inside of a run of all checks, which
+/// has built [`EVERYTHING`]: cargo is not asked again, as it looks at each part, and lets one build wait for another.
+pub const BUILT: &str = "OLM_BUILT";
+
 /// Has cargo write what each part of a build took into `target/cargo-timings`.
 const TIMINGS: &str = "OLM_TIMINGS";
 
@@ -66,21 +70,31 @@ pub fn cargo_build(targets: &[&str]) -> Command {
 /// # Errors
 /// Something does not compile, or the program cannot be run.
 pub fn become_program(program: &str, starts: Starts, arguments: &[String]) -> Result<()> {
+    let built = std::env::var_os(BUILT).map(PathBuf::from);
+    let built = built.filter(|folder| folder.join(program).is_file());
     let is_inside = std::env::var_os(PROGRAMS).is_some();
     let progress = if is_inside { Progress::quiet() } else { Progress::new() };
     let others = ProgramBuilds::for_command(starts, &progress);
-    let started: &[&str] = if starts == Starts::Operators { &STARTED } else { &[] };
-    let bins = started.iter().chain([&program]).flat_map(|name| ["--bin", *name]);
-    let what = if started.is_empty() { program } else { "the operators and what plays them" };
-    build(what, &bins.collect::<Vec<_>>(), &progress)?;
+    let folder = match built {
+        Some(folder) => folder,
+        None => build_program(program, starts, &progress)?,
+    };
     others.finish()?;
-    let folder = target().join("debug");
     let mut command = Command::new(folder.join(program));
     command.args(arguments).env("CARGO", cargo().get_program());
     if starts == Starts::Operators {
         command.env(PROGRAMS, &folder);
     }
     Err(command.exec()).with_context(|| format!("cannot run {program}"))
+}
+
+/// Builds a command's program and what it starts, and returns their folder.
+fn build_program(program: &str, starts: Starts, progress: &Progress) -> Result<PathBuf> {
+    let started: &[&str] = if starts == Starts::Operators { &STARTED } else { &[] };
+    let bins = started.iter().chain([&program]).flat_map(|name| ["--bin", *name]);
+    let what = if started.is_empty() { program } else { "the operators and what plays them" };
+    build(what, &bins.collect::<Vec<_>>(), progress)?;
+    Ok(target().join("debug"))
 }
 
 /// Builds targets of the workspace, with what was compiled for an earlier checkout. `what` says for
@@ -133,7 +147,7 @@ fn run(name: &str, mut command: Command, progress: &Progress) -> Result<Built> {
 /// # Errors
 /// Something does not compile.
 pub fn programs(release: bool) -> Result<PathBuf> {
-    match std::env::var_os(PROGRAMS) {
+    match [PROGRAMS, BUILT].into_iter().find_map(std::env::var_os) {
         Some(folder) if !release => return Ok(folder.into()),
         _ => {}
     }

@@ -2,13 +2,13 @@
 
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use super::programs::Counts;
+use super::programs::{Counts, developer_command};
 use super::summary::Summary;
-use crate::workspace::{target, xtask};
+use crate::workspace::target;
 
 /// A command under way. Its output goes into a file, as a full pipe would stop it, and is
 /// printed when it is over.
@@ -30,8 +30,8 @@ impl BackgroundCommand {
         let file =
             File::create(&output).with_context(|| format!("cannot write {}", output.display()))?;
         let errors = file.try_clone().context("cannot share a file")?;
-        let mut command = Command::new(xtask());
-        command.args(arguments).stdin(Stdio::piped()).stdout(file).stderr(errors);
+        let mut command = developer_command(arguments);
+        command.stdin(Stdio::piped()).stdout(file).stderr(errors);
         let child = command.spawn().context("cannot run a developer command")?;
         Ok(Self { arguments: arguments.join(" "), child, output })
     }

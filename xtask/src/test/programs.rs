@@ -13,8 +13,8 @@ use anyhow::{Context, Result, anyhow, ensure};
 
 use super::output::{Results, summary_line};
 use super::summary::Summary;
-use crate::build::Executable;
-use crate::workspace::{cargo, xtask};
+use crate::build::{BUILT, Executable};
+use crate::workspace::{cargo, target, xtask};
 use olm_tools::times;
 
 /// Runs test programs, two at a time where there are two processors, those that took longest first.
@@ -65,13 +65,19 @@ pub(super) fn cargo_test(command: Command, summary: &mut Summary) {
     }
 }
 
+/// A developer command of this checkout, of which everything is built.
+pub(super) fn developer_command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(xtask());
+    command.args(arguments).env(BUILT, target().join("debug"));
+    command
+}
+
 /// Runs a developer command that ends with `N passed, N failed, N skipped`, and counts that.
 ///
 /// # Errors
 /// It cannot be run, or ends without such a line.
 pub(super) fn counted(arguments: &[&str], summary: &mut Summary) -> Result<()> {
-    let mut command = Command::new(xtask());
-    command.args(arguments);
+    let command = developer_command(arguments);
     let mut counts = Counts::default();
     let is_good = lines(command, |line| {
         println!("{line}");

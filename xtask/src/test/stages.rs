@@ -4,13 +4,13 @@ use anyhow::{Result, bail, ensure};
 
 use super::advisories;
 use super::background::BackgroundCommand;
-use super::programs::{counted, side_by_side, streamed};
+use super::programs::{counted, developer_command, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, EVERYTHING, Executable, FEATURES, WORKSPACE};
 use crate::program_builds::ProgramBuilds;
 use crate::tidy;
-use crate::workspace::{cargo, cargo_run, xtask};
+use crate::workspace::{cargo, cargo_run};
 
 /// The program with the scenarios on a cluster of its own.
 pub(super) const SCENARIOS: &str = "scenarios";
@@ -25,14 +25,15 @@ pub(super) fn all(run: &mut Run) {
     run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
     let node = Node::begin();
     let plans = BackgroundCommand::begin(&["plan-check"]);
-    run.check("documentation", build::document);
-    run.stage("tests in the documentation", documented_tests);
     run.check("the page about metrics", |_| command(&["metrics", "--check"]));
     run.stage("alerts, evaluated by Prometheus' own tool", |run| {
         played(run, &["metrics", "--alerts"]);
     });
     run.check("the demo, as the README has it", |_| command(&["demo"]));
     run.check("the page about Git", |_| command(&["docs-check", "--focus", "gitops"]));
+    // Cargo lets one build wait for another, and those that were begun link an image first.
+    run.check("documentation", build::document);
+    run.stage("tests in the documentation", documented_tests);
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
     // It waits most of its time, for Kubernetes' garbage collector and until nothing is written any more.
     run.check("what is left of the demo's plans, begun before", |_| {
@@ -151,9 +152,7 @@ fn documented_tests(run: &mut Run) {
 
 /// Runs a developer command that must succeed.
 fn command(arguments: &[&str]) -> Result<()> {
-    let mut command = std::process::Command::new(xtask());
-    command.args(arguments);
-    let status = command.status()?;
+    let status = developer_command(arguments).status()?;
     match status.success() {
         true => Ok(()),
         false => bail!("cargo xtask {} failed", arguments.join(" ")),
