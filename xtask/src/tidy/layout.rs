@@ -1,4 +1,4 @@
-//! Modules, reconcilers and clocks: one rule each.
+//! Modules, test programs, reconcilers and clocks: one rule each.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,6 +25,19 @@ pub(super) fn beside_their_folder(workspace: &Workspace) -> Result<Vec<String>> 
         file.path.strip_suffix(".rs").is_some_and(|module| folders.contains(Path::new(module)))
     });
     Ok(beside.map(|file| file.path.clone()).collect())
+}
+
+/// Packages whose tests cargo looks for by itself: it links a program of each file.
+pub(super) fn unlisted_tests(workspace: &Workspace) -> Result<Vec<String>> {
+    let manifests = workspace.files.iter();
+    let manifests =
+        manifests.filter_map(|file| Some((file.path.strip_suffix("Cargo.toml")?, file)));
+    let unlisted = manifests.filter(|(folder, manifest)| {
+        let tests = format!("{folder}tests/");
+        let is_listed = manifest.text.contains("autotests = false");
+        !is_listed && rust(workspace).any(|file| file.path.starts_with(&tests))
+    });
+    Ok(unlisted.map(|(_, manifest)| manifest.path.clone()).collect())
 }
 
 /// Reconcilers of the operators with another kind of name.
@@ -85,6 +98,19 @@ mod tests {
         assert_eq!(beside_their_folder(&workspace(&files)).unwrap(), ["a/src/b.rs"]);
         let files = [("a/src/b/mod.rs", ""), ("a/src/b/c.rs", ""), ("a/src/bc.rs", "")];
         assert!(beside_their_folder(&workspace(&files)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn test_programs_are_listed() {
+        let files = [
+            ("a/Cargo.toml", "[package]\n"),
+            ("a/tests/x.rs", ""),
+            ("b/Cargo.toml", "autotests = false\n"),
+            ("b/tests/x.rs", ""),
+            ("c/Cargo.toml", "[package]\n"),
+            ("c/src/tests/x.rs", ""),
+        ];
+        assert_eq!(unlisted_tests(&workspace(&files)).unwrap(), ["a/Cargo.toml"]);
     }
 
     #[test]

@@ -53,6 +53,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "words are those of Kubernetes", find: words::unusual },
     Check { rule: "the name of a type says what it is", find: words::vague_types },
     Check { rule: "a module with parts is a folder", find: layout::beside_their_folder },
+    Check { rule: "a package lists its test programs", find: layout::unlisted_tests },
     Check { rule: "reconcilers are called so", find: layout::misnamed_reconcilers },
     Check { rule: "the operators have one clock", find: layout::other_clocks },
     Check { rule: "tasks start where a panic is looked after", find: tasks::bare },
