@@ -5,6 +5,7 @@
 //! - [`cluster`]: a real Kubernetes API server, started here or found through a kubeconfig;
 //! - [`fixture`]: a cluster with OLM's definitions, the operators and a catalog beside it;
 //! - [`operators`]: the real binaries of this workspace as child processes of a test;
+//! - [`plan_check`]: what `kubectl olm plan` has shown beside what was done;
 //! - [`peer`]: programs of OLM v0 that ours are compared with;
 //! - [`registry`]: catalogs that are served, and change;
 //! - [`refusal`]: CSVs that the API server refuses, and plans that fail for that;
@@ -47,6 +48,7 @@ pub mod oci;
 pub mod operators;
 pub mod packages;
 pub mod peer;
+pub mod plan_check;
 pub mod process;
 pub mod progress;
 pub mod refusal;

@@ -132,8 +132,13 @@ impl AuditLog {
 
     /// The writes of all programs since the last read, the API server's own among them.
     pub fn all_writes(&mut self) -> Result<Vec<Write>> {
-        let every = [""];
-        let all = self.entries(&every)?.into_iter().filter_map(Entry::write);
+        self.writes_about(&[""])
+    }
+
+    /// The writes of all programs since the last read whose lines hold one of these texts: names of objects, of
+    /// namespaces. Other lines are not looked at, as those of a busy cluster are many.
+    pub fn writes_about(&mut self, texts: &[&str]) -> Result<Vec<Write>> {
+        let all = self.entries(texts)?.into_iter().filter_map(Entry::write);
         Ok(all.filter(|write| self.concerns(write)).collect())
     }
 

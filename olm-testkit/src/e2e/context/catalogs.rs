@@ -45,16 +45,20 @@ impl TestContext {
     /// Replaces the content of a catalog that is served already: its server restarts.
     pub async fn publish(&self, name: &str, packages: &[Package]) -> Result<()> {
         let content = self.content(packages)?;
+        let address = one(&mut *self.catalogs.lock().await, name)?.address();
+        self.foresee_upgrades(name, &address, content.path()).await?;
         one(&mut *self.catalogs.lock().await, name)?.publish(content).await
     }
 
     /// Ends the server of a catalog at once.
     pub async fn catalog_dies(&self, name: &str) -> Result<()> {
+        self.catalog_changes().await;
         one(&mut *self.catalogs.lock().await, name)?.die().await
     }
 
     /// Serves a catalog again after [`Self::catalog_dies`].
     pub async fn catalog_returns(&self, name: &str) -> Result<()> {
+        self.catalog_changes().await;
         one(&mut *self.catalogs.lock().await, name)?.resume().await
     }
 }

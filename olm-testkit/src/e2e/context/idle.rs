@@ -54,7 +54,8 @@ impl TestContext {
             let before = self.list_global_catalogs().await?.metadata.resource_version;
             let rest = self.rest(log).await;
             if rest.is_ok() || !self.global_catalogs_changed(before).await? {
-                return rest;
+                rest?;
+                return self.plans_are_as_shown().await;
             }
         }
         bail!("global catalogs changed {DISTURBED} times while the scenario came to rest")
@@ -85,6 +86,7 @@ impl TestContext {
         self.subscriptions_are_up_to_date().await?;
         let mut audit = AuditLog::from_now(log.to_owned())?.of_namespace(&self.namespace);
         audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
+        self.conclude_plans().await?;
         let before = self.reconciled().await?;
         self.touch::<CatalogSource>().await?;
         self.touch::<OperatorGroup>().await?;

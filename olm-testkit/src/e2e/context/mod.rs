@@ -7,6 +7,7 @@ mod catalogs;
 mod everywhere;
 mod idle;
 mod leave;
+pub mod plans;
 mod waiting;
 mod workload;
 
@@ -21,6 +22,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, Resource, ResourceExt};
+use olm_types::api::Subscription;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -30,6 +32,7 @@ use super::provider::{Facts, Provider, ServedCatalog};
 use crate::builders::{self, Crd};
 use crate::stand_in::{Server, StandIn};
 use crate::wait;
+use plans::ScenarioPlans;
 
 pub use waiting::{conditions, reported, same};
 
@@ -50,24 +53,27 @@ pub struct TestContext {
     kept: Mutex<Vec<Box<dyn Send>>>,
     /// All namespaces of the scenario, its own first. Its parts share them.
     namespaces: Arc<Mutex<Vec<String>>>,
+    /// What `kubectl olm plan` has shown in all of them.
+    plans: Arc<Mutex<ScenarioPlans>>,
 }
 
 impl TestContext {
     /// Makes a namespace that is named after a scenario.
     pub async fn new(provider: Arc<dyn Provider>, name: &str) -> Result<Arc<Self>> {
-        Self::among(provider, name, Arc::default()).await
+        Self::among(provider, name, Arc::default(), Arc::default()).await
     }
 
-    /// The same, where a scenario has these namespaces so far.
+    /// The same, where a scenario has these namespaces and plans so far.
     async fn among(
         provider: Arc<dyn Provider>,
         name: &str,
         namespaces: Arc<Mutex<Vec<String>>>,
+        plans: Arc<Mutex<ScenarioPlans>>,
     ) -> Result<Arc<Self>> {
         let namespace = format!("e2e-{}", name.replace("::", "-").replace('_', "-"));
         let client = provider.client();
         let (catalogs, servers, kept) = <(_, _, _)>::default();
-        let ctx = Self { client, namespace, provider, catalogs, servers, kept, namespaces };
+        let ctx = Self { client, namespace, provider, catalogs, servers, kept, namespaces, plans };
         if ctx.facts().stays {
             ctx.remove().await.context("cannot remove what an earlier run has left")?;
         }
@@ -81,7 +87,8 @@ impl TestContext {
 
     /// Another namespace of the same cluster, for a part of the scenario.
     pub async fn beside(&self, name: &str) -> Result<Arc<Self>> {
-        Self::among(Arc::clone(&self.provider), name, Arc::clone(&self.namespaces)).await
+        let (namespaces, plans) = (Arc::clone(&self.namespaces), Arc::clone(&self.plans));
+        Self::among(Arc::clone(&self.provider), name, namespaces, plans).await
     }
 
     /// What is special about the cluster.
@@ -115,8 +122,12 @@ impl TestContext {
     {
         let kind = K::kind(&());
         let value = serde_json::to_value(object).with_context(|| format!("a malformed {kind}"))?;
-        let object: K = serde_json::from_value(self.dressed(value))
-            .with_context(|| format!("a malformed {kind}"))?;
+        let value = self.dressed(value);
+        if kind == Subscription::kind(&()) {
+            self.foresee_installation(&value).await?;
+        }
+        let object: K =
+            serde_json::from_value(value).with_context(|| format!("a malformed {kind}"))?;
         let made = self.api().create(&PostParams::default(), &object).await;
         made.with_context(|| format!("the API server refuses a {kind}"))
     }

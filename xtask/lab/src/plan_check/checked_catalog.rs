@@ -13,6 +13,10 @@ use olm_testkit::builders::{self, CatalogDir};
 use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::peer::OlmV0;
+use olm_testkit::plan_check::{
+    ObservedWrites, differences, images, is_of_collection, is_passing, is_to_be_collected, problem,
+    rights,
+};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{BesideV0, set_up_v0};
@@ -20,11 +24,9 @@ use olm_types::bundle::CatalogKey;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::compare::{differences, is_to_be_collected};
 use super::content::Contents;
-use super::observed_writes::{ObservedWrites, is_of_collection, is_passing};
 use super::program::Program;
-use super::{CATALOG, content, images, ours, program, rights};
+use super::{CATALOG, content, ours, program};
 
 /// Without a write for so long, OLM is at rest, beside other stages of a run of all tests, too.
 const QUIET: Duration = Duration::from_secs(3);
@@ -289,13 +291,4 @@ fn described(what: &str, plan: &Value) -> String {
     let bundles = bundles.flat_map(|hop| hop["bundles"].as_array().into_iter().flatten());
     let names: Vec<&str> = bundles.filter_map(|bundle| bundle["csv"].as_str()).collect();
     format!("{what} {}", names.join(" ")).trim_end().to_owned()
-}
-
-/// Why a plan would not do what is asked for.
-fn problem(plan: &Value) -> Option<String> {
-    let problems = plan["problems"].as_array().into_iter().flatten();
-    let unknown = plan["unknown"].as_array().into_iter().flatten();
-    let refused = plan["refused"].as_object().into_iter().flat_map(|map| map.values());
-    let first = problems.chain(refused).chain(unknown).next();
-    first.map(|text| text.as_str().unwrap_or_default().to_owned())
 }

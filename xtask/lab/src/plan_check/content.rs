@@ -9,6 +9,7 @@ use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use kube::core::gvk::GroupVersionKind;
 use olm_plan::preview::{Change, Key};
+use olm_testkit::plan_check::written_again;
 use serde_json::Value;
 
 /// Kinds of which OLM writes objects that are there already: those that an upgrade makes the next CSV the owner of, and
@@ -66,9 +67,8 @@ pub(super) fn gone(before: &Contents, now: &Contents) -> BTreeSet<String> {
 
 /// Whether a line is about an object that was written, and is what it was.
 pub(super) fn is_same(line: &str, before: &Contents, after: &Contents) -> bool {
-    let object = line.strip_prefix("changed: ");
-    let object = object.and_then(|rest| rest.strip_suffix(" was done, and not shown"));
-    let both = object.and_then(|object| Some((before.get(object)?, after.get(object)?)));
+    let both =
+        written_again(line).and_then(|object| Some((before.get(object)?, after.get(object)?)));
     both.is_some_and(|(before, after)| {
         let (group, kind) = (String::new(), String::new());
         let key = Key { group, kind, namespace: String::new(), name: String::new() };

@@ -6,12 +6,8 @@
 //! to be what was shown. Catalogs are folders; without one it is the demo's. `--v0` has OLM v0 do the steps.
 
 mod checked_catalog;
-mod compare;
 mod content;
-mod images;
-mod observed_writes;
 mod program;
-mod rights;
 
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,10 @@ use olm_types::labels::COPIED_FROM;
 use serde_json::Value;
 
 /// Images that Deployments of the namespace run, and those that its CSVs name beside them.
-pub(super) async fn there(client: &Client, home: &str) -> Result<BTreeSet<String>> {
+///
+/// # Errors
+/// The API server does not answer.
+pub async fn there(client: &Client, home: &str) -> Result<BTreeSet<String>> {
     let api: Api<Deployment> = Api::namespaced(client.clone(), home);
     let mut there = BTreeSet::new();
     for deployment in api.list(&ListParams::default()).await? {
@@ -31,7 +34,8 @@ pub(super) async fn there(client: &Client, home: &str) -> Result<BTreeSet<String
 }
 
 /// Lines for images that came or went otherwise than the plan shows.
-pub(super) fn differences(
+#[must_use]
+pub fn differences(
     plan: &Value,
     before: &BTreeSet<String>,
     after: &BTreeSet<String>,

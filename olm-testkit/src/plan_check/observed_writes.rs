@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use olm_testkit::audit::Write;
+use crate::audit::Write;
 
 /// Resources that Kubernetes makes by itself, or that say only what happened.
 const OF_KUBERNETES: [&str; 13] = [
@@ -33,24 +33,28 @@ const OF_NAMESPACES: [&str; 2] = ["configmaps kube-root-ca.crt", "serviceaccount
 
 /// Objects as `RESOURCE NAMESPACE/NAME`, by what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ObservedWrites {
-    pub(super) created: BTreeSet<String>,
-    pub(super) changed: BTreeSet<String>,
-    pub(super) deleted: BTreeSet<String>,
+pub struct ObservedWrites {
+    /// They are new, and there.
+    pub created: BTreeSet<String>,
+    /// They were there before, and were written.
+    pub changed: BTreeSet<String>,
+    /// They were there before, and are gone.
+    pub deleted: BTreeSet<String>,
     /// Deleted, and made anew.
-    pub(super) replaced: BTreeSet<String>,
+    pub replaced: BTreeSet<String>,
     /// Copies of CSVs that came and went, by namespace.
-    pub(super) copies: [usize; 2],
+    pub copies: [usize; 2],
 }
 
 impl ObservedWrites {
     /// What these writes come to. `home` is the namespace of the step: CSVs elsewhere are copies.
-    pub(super) fn of(writes: &[Write], home: &str) -> Self {
+    #[must_use]
+    pub fn of(writes: &[Write], home: &str) -> Self {
         let mut seen = Self::default();
         for write in writes {
             let resource = write.resource();
             let is_status = resource.contains('/');
-            let follows = KUBERNETES.contains(&write.program.as_str()) && write.verb != "delete";
+            let follows = is_of_kubernetes(write) && write.verb != "delete";
             if is_status || follows || is_passing(&write.object) || is_of_collection(write) {
                 continue;
             }
@@ -80,7 +84,7 @@ impl ObservedWrites {
     }
 
     /// What has gone with whole collections, of the objects that are `gone`.
-    pub(super) fn delete_collections(&mut self, writes: &[Write], gone: &BTreeSet<String>) {
+    pub fn delete_collections(&mut self, writes: &[Write], gone: &BTreeSet<String>) {
         for write in writes.iter().filter(|write| is_of_collection(write)) {
             let of_it = gone.iter().filter(|object| object.starts_with(&write.object));
             self.deleted.extend(of_it.cloned());
@@ -98,8 +102,15 @@ impl ObservedWrites {
 }
 
 /// Whether a write deletes what its selector fits; Kubernetes does so in a namespace that goes.
-pub(super) fn is_of_collection(write: &Write) -> bool {
-    write.verb == WHOLE_COLLECTION && !KUBERNETES.contains(&write.program.as_str())
+#[must_use]
+pub fn is_of_collection(write: &Write) -> bool {
+    write.verb == WHOLE_COLLECTION && !is_of_kubernetes(write)
+}
+
+/// Whether a program of Kubernetes has written.
+#[must_use]
+pub fn is_of_kubernetes(write: &Write) -> bool {
+    KUBERNETES.contains(&write.program.as_str())
 }
 
 /// The object; the audit log says of a Namespace that it is in itself.
@@ -111,7 +122,8 @@ fn object(write: &Write) -> String {
 }
 
 /// Whether an object comes and goes without an operator.
-pub(super) fn is_passing(object: &str) -> bool {
+#[must_use]
+pub fn is_passing(object: &str) -> bool {
     let (resource, name) = object.split_once(' ').unwrap_or((object, ""));
     let short = name.rsplit('/').next().unwrap_or_default();
     OF_KUBERNETES.contains(&resource)

@@ -13,7 +13,10 @@ use serde_json::Value;
 const CLUSTER: &str = "cluster";
 
 /// Lines for rights that are not as shown: gained and not held, or lost and held.
-pub(super) async fn differences(client: &Client, home: &str, plan: &Value) -> Result<Vec<String>> {
+///
+/// # Errors
+/// The API server does not answer, or a rule of the plan is malformed.
+pub async fn differences(client: &Client, home: &str, plan: &Value) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for (field, is_held) in [("gained", true), ("lost", false)] {
         for right in plan["rights"][field].as_array().into_iter().flatten() {

@@ -9,8 +9,15 @@ use super::observed_writes::ObservedWrites;
 /// What stands for the part of a name that an API server makes up.
 const MADE_UP: char = '*';
 
-/// Lines for what differs; none when all is as shown.
-pub(super) fn differences(plan: &Value, seen: &ObservedWrites) -> Vec<String> {
+/// How a line ends about what was shown, and not done.
+const NOT_DONE: &str = " was shown, and not done";
+
+/// How a line ends about what was done, and not shown.
+const NOT_SHOWN: &str = " was done, and not shown";
+
+/// Lines for what differs; none when all is as shown. `plan` is what `kubectl olm plan -o json` prints.
+#[must_use]
+pub fn differences(plan: &Value, seen: &ObservedWrites) -> Vec<String> {
     let shown = |action: &str| -> BTreeSet<String> {
         let changes = plan["changes"].as_array().into_iter().flatten();
         changes.filter(|change| change["action"] == action).map(object).collect()
@@ -34,9 +41,36 @@ pub(super) fn differences(plan: &Value, seen: &ObservedWrites) -> Vec<String> {
 }
 
 /// Whether a line is about an object that was to go, for good or until it is made anew, and is there.
-pub(super) fn is_to_be_collected(line: &str) -> bool {
+#[must_use]
+pub fn is_to_be_collected(line: &str) -> bool {
     let goes = ["deleted: ", "replaced: "].iter().any(|what| line.starts_with(what));
-    goes && line.ends_with(" was shown, and not done")
+    goes && is_missing(line)
+}
+
+/// Whether a line is about something that was shown, and not done.
+#[must_use]
+pub fn is_missing(line: &str) -> bool {
+    line.ends_with(NOT_DONE)
+}
+
+/// The object of a line that says that it was changed, and not shown so: whether it has other contents is not known
+/// by the audit log.
+#[must_use]
+pub fn written_again(line: &str) -> Option<&str> {
+    line.strip_prefix("changed: ")?.strip_suffix(NOT_SHOWN)
+}
+
+/// The object that a line is about; none of a line about copies of CSVs.
+#[must_use]
+pub fn object_of(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(": ")?;
+    rest.strip_suffix(NOT_DONE).or_else(|| rest.strip_suffix(NOT_SHOWN))
+}
+
+/// Objects as the audit log names them, of all changes that a plan shows.
+#[must_use]
+pub fn shown_objects(plan: &Value) -> BTreeSet<String> {
+    plan["changes"].as_array().into_iter().flatten().map(object).collect()
 }
 
 /// `RESOURCE NAMESPACE/NAME` of a change.
@@ -65,9 +99,9 @@ fn compare(what: &str, shown: &BTreeSet<String>, done: &BTreeSet<String>) -> Vec
         None => one == other,
     };
     let missing = shown.iter().filter(|one| !done.iter().any(|other| fits(one, other)));
-    let missing = missing.map(|one| format!("{what}: {one} was shown, and not done"));
+    let missing = missing.map(|one| format!("{what}: {one}{NOT_DONE}"));
     let more = done.iter().filter(|one| !shown.iter().any(|other| fits(other, one)));
-    let more = more.map(|one| format!("{what}: {one} was done, and not shown"));
+    let more = more.map(|one| format!("{what}: {one}{NOT_SHOWN}"));
     missing.chain(more).collect()
 }
 
@@ -125,6 +159,18 @@ mod tests {
             change("Replace", "Secret", "s"), change("Create", "Role", "r")]});
         let lines = differences(&gone, &none);
         assert_eq!(lines.iter().filter(|line| is_to_be_collected(line)).count(), 2, "{lines:?}");
+    }
+
+    #[rstest]
+    #[case("created: roles ns/r was shown, and not done", Some("roles ns/r"), None)]
+    #[case("changed: roles r was done, and not shown", Some("roles r"), Some("roles r"))]
+    #[case("copies: Create of 2 was shown, 1 was done", None, None)]
+    fn a_line_names_its_object(
+        #[case] line: &str,
+        #[case] object: Option<&str>,
+        #[case] again: Option<&str>,
+    ) {
+        assert_eq!((object_of(line), written_again(line)), (object, again));
     }
 
     #[test]

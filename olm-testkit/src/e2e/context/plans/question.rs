@@ -1,0 +1,186 @@
+//! What `kubectl olm plan` is asked, and its answer.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use kube::ResourceExt;
+use kube::api::{Api, ListParams};
+use olm_types::api::{Approval, CatalogSource, ClusterServiceVersion, CsvPhase, Subscription};
+use olm_types::conditions::subscription::RESOLUTION_FAILED;
+use olm_types::labels::COPIED_FROM;
+use serde_json::Value;
+
+use super::super::conditions;
+use crate::e2e::TestContext;
+use crate::e2e::scenarios::Program;
+use crate::operators::OLM_NAMESPACE;
+use crate::plan_check::images;
+
+/// What the program is asked.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// For a reader: `install kettle`.
+    pub(super) about: String,
+    /// The name of the Subscription.
+    pub(super) subscription: String,
+    words: Vec<String>,
+    /// The address of a catalog that is about to change, and the folder with what it then holds.
+    newer: Option<(String, PathBuf)>,
+}
+
+/// What the program answers, and what was there then.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The plan, or why there is none.
+    pub(super) plan: Result<Value, String>,
+    /// What the operators do in the namespace anyway: what they write next may belong to that.
+    pub(super) at_work: Option<&'static str>,
+    /// The images of the namespace.
+    pub(super) images: BTreeSet<String>,
+}
+
+impl Question {
+    /// What a Subscription would install.
+    pub(super) fn installation(subscription: &Subscription) -> Self {
+        let spec = &subscription.spec;
+        let source = format!("{}/{}", spec.source_namespace, spec.source);
+        let mut words = vec!["install", &spec.name, "--source", &source];
+        if let Some(channel) = spec.channel.as_deref().filter(|channel| !channel.is_empty()) {
+            words.extend(["--channel", channel]);
+        }
+        if let Some(csv) = spec.starting_csv.as_deref().filter(|csv| !csv.is_empty()) {
+            words.extend(["--version", csv]);
+        }
+        if spec.install_plan_approval == Some(Approval::Manual) {
+            words.extend(["--approval", "Manual"]);
+        }
+        Self {
+            about: format!("install {}", spec.name),
+            subscription: subscription.name_any(),
+            words: words.into_iter().map(str::to_owned).collect(),
+            newer: None,
+        }
+    }
+
+    /// What becomes of an operator once the catalog at an address has other content.
+    pub(super) fn upgrade(subscription: &str, address: &str, content: &Path) -> Self {
+        Self {
+            about: format!("upgrade {subscription}"),
+            subscription: subscription.to_owned(),
+            words: ["upgrade", subscription].map(str::to_owned).into(),
+            newer: Some((address.to_owned(), content.to_owned())),
+        }
+    }
+
+    /// The answer; what keeps the program, or the question, from one is no failure of the scenario.
+    pub(super) async fn ask(&self, ctx: &TestContext) -> Answer {
+        self.answer(ctx).await.unwrap_or_else(|error| {
+            let (plan, at_work, images) = (Err(format!("{error:#}")), None, BTreeSet::new());
+            Answer { plan, at_work, images }
+        })
+    }
+
+    async fn answer(&self, ctx: &TestContext) -> Result<Answer> {
+        let at_work = at_work(ctx).await?;
+        let images = images::there(&ctx.client, &ctx.namespace).await?;
+        let flags = self.flags(ctx).await?;
+        let words = self.words.iter().chain(&flags).map(String::as_str);
+        let words: Vec<&str> = ["--cache-dir", "", "plan"].into_iter().chain(words).collect();
+        let ended = Program::new(ctx).await?.run(&words).await?;
+        let plan = serde_json::from_str(&ended.printed).map_err(|_| ended.errors);
+        Ok(Answer { plan, at_work, images })
+    }
+
+    /// Where each catalog that the namespace sees is read.
+    async fn flags(&self, ctx: &TestContext) -> Result<Vec<String>> {
+        let mut flags = Vec::new();
+        for namespace in BTreeSet::from([ctx.namespace.as_str(), OLM_NAMESPACE]) {
+            let all: Api<CatalogSource> = Api::namespaced(ctx.client.clone(), namespace);
+            for catalog in all.list(&ListParams::default()).await? {
+                let Some(place) = self.place(catalog.spec.address.as_deref()) else { continue };
+                let flag = format!("{namespace}/{}={place}", catalog.name_any());
+                flags.extend(["--catalog".to_owned(), flag]);
+            }
+        }
+        flags.extend(["--olm-namespace", OLM_NAMESPACE, "-o", "json"].map(str::to_owned));
+        Ok(flags)
+    }
+
+    /// A folder where the catalog is about to change, otherwise its address; none of catalogs in Pods.
+    fn place(&self, address: Option<&str>) -> Option<String> {
+        let address = address.filter(|address| !address.is_empty())?;
+        Some(match &self.newer {
+            Some((changed, content)) if changed == address => content.display().to_string(),
+            _ => address.to_owned(),
+        })
+    }
+}
+
+/// What the operators do in the namespace of a scenario, if anything.
+async fn at_work(ctx: &TestContext) -> Result<Option<&'static str>> {
+    let subscriptions = ctx.api::<Subscription>().list(&ListParams::default()).await?;
+    if subscriptions.iter().any(is_moving) {
+        return Ok(Some("another Subscription of the namespace was under way"));
+    }
+    let own = ListParams::default().labels(&format!("!{COPIED_FROM}"));
+    let csvs = ctx.api::<ClusterServiceVersion>().list(&own).await?;
+    let is_over = |csv: &ClusterServiceVersion| {
+        let phase = csv.status.as_ref().map(|status| status.phase);
+        matches!(phase, Some(CsvPhase::Succeeded | CsvPhase::Failed))
+    };
+    Ok((!csvs.iter().all(is_over)).then_some("a CSV of the namespace was under way"))
+}
+
+/// Whether something is still to be installed, or waits for approval.
+fn is_moving(subscription: &Subscription) -> bool {
+    let is_refused = conditions(subscription)
+        .iter()
+        .any(|condition| condition.type_ == RESOLUTION_FAILED && condition.status == "True");
+    let is_installed = subscription.status.as_ref().is_some_and(|status| {
+        status.installed_csv.is_some() && status.installed_csv == status.current_csv
+    });
+    !is_refused && !is_installed
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_subscription_is_asked_about_as_it_is() {
+        let subscription = json!({"metadata": {"name": "mine"}, "spec": {"name": "kettle", "source": "kitchen",
+            "sourceNamespace": "ns", "channel": "stable", "startingCSV": "kettle.v1", "installPlanApproval": "Manual"}});
+        let question =
+            Question::installation(&serde_json::from_value::<Subscription>(subscription).unwrap());
+        let expected = "install kettle --source ns/kitchen --channel stable --version kettle.v1 --approval Manual";
+        assert_eq!(question.words.join(" "), expected);
+        assert_eq!(question.subscription, "mine");
+    }
+
+    #[rstest]
+    #[case(Some("127.0.0.1:1"), Some("/new"))]
+    #[case(Some("127.0.0.1:2"), Some("127.0.0.1:2"))]
+    #[case(Some(""), None)]
+    #[case(None, None)]
+    fn only_the_changed_catalog_is_read_from_its_folder(
+        #[case] address: Option<&str>,
+        #[case] expected: Option<&str>,
+    ) {
+        let question = Question::upgrade("mine", "127.0.0.1:1", Path::new("/new"));
+        assert_eq!(question.place(address).as_deref(), expected);
+    }
+
+    #[rstest]
+    #[case::new(json!(null), true)]
+    #[case::installed(json!({"installedCSV": "a", "currentCSV": "a"}), false)]
+    #[case::upgraded(json!({"installedCSV": "a", "currentCSV": "b"}), true)]
+    #[case::refused(json!({"conditions": [{"type": "ResolutionFailed", "status": "True"}]}), false)]
+    fn what_is_under_way_is_moving(#[case] status: Value, #[case] expected: bool) {
+        let subscription = json!({"metadata": {"name": "mine"}, "spec": {}, "status": status});
+        assert_eq!(is_moving(&serde_json::from_value(subscription).unwrap()), expected);
+    }
+}

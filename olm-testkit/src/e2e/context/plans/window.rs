@@ -1,0 +1,193 @@
+//! What the operators have done of a plan: their writes since it was shown, until something else was done.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use crate::audit::Write;
+use crate::operators::Operator;
+use crate::plan_check::{is_of_kubernetes, is_passing};
+
+/// The scenario itself wrote.
+pub(super) const WRITTEN: &str = "the scenario wrote something else in the namespace";
+
+/// The scenario changed a catalog.
+pub(super) const PUBLISHED: &str = "a catalog changed";
+
+/// What a plan is about.
+pub(super) struct Span<'a> {
+    pub(super) namespace: &'a str,
+    /// The Subscription whose creation was planned.
+    pub(super) subscription: &'a str,
+    /// The objects that were shown, as the audit log names them.
+    pub(super) shown: &'a BTreeSet<String>,
+    /// When the program was started.
+    pub(super) begun: Timestamp,
+    /// When it had ended.
+    pub(super) ended: Timestamp,
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    /// By the operators, and by Kubernetes.
+    pub(super) writes: Vec<Write>,
+    /// Objects that were written while the plan was made: whether it was made of the objects before that is not known.
+    pub(super) meanwhile: BTreeSet<String>,
+    /// What was done otherwise, after which writes are not compared any more.
+    pub(super) ended_by: Option<&'static str>,
+}
+
+impl Window {
+    /// Of the writes since a plan was begun, and the times of changes of catalogs.
+    pub(super) fn of(mut writes: Vec<Write>, span: &Span<'_>, changes: &[Timestamp]) -> Self {
+        writes.retain(|write| span.concerns(write));
+        let by_others = writes.iter().filter(|write| span.is_by_others(write));
+        let by_others = by_others.map(|write| (write.received, WRITTEN));
+        let changes = changes.iter().filter(|change| **change > span.begun);
+        let all = by_others.chain(changes.map(|change| (*change, PUBLISHED)));
+        let first = all.min();
+        writes.retain(|write| follows(write) && first.is_none_or(|(end, _)| write.received < end));
+        let meanwhile = writes.iter().filter(|write| write.received <= span.ended);
+        let meanwhile = meanwhile.map(|write| write.object.clone()).collect();
+        Self { writes, meanwhile, ended_by: first.map(|(_, what)| what) }
+    }
+
+    /// Whether an InstallPlan was made.
+    pub(super) fn has_install_plan(&self) -> bool {
+        self.writes.iter().any(|write| write.resource() == "installplans" && write.is_new)
+    }
+}
+
+impl Span<'_> {
+    /// Whether an object belongs to the scenario, or was shown.
+    fn concerns(&self, write: &Write) -> bool {
+        let is_of_cluster = write.namespace.is_empty();
+        write.namespace == self.namespace
+            || is_of_cluster && is_named_after(&write.object, self.namespace)
+            || self.shown.contains(&write.object)
+    }
+
+    /// Whether a write neither follows from a plan, nor is planned, nor only a report or an approval.
+    fn is_by_others(&self, write: &Write) -> bool {
+        let planned = format!("subscriptions {}/{}", self.namespace, self.subscription);
+        let is_planned = write.is_new && write.object == planned;
+        let is_report = write.resource().contains('/');
+        let is_deleted_plan =
+            write.resource() == "installplans" && write.verb.starts_with("delete");
+        let passes = is_passing(&write.object) && !is_deleted_plan;
+        !(follows(write) || is_planned || is_report || passes)
+    }
+}
+
+/// Whether it is a write of the operators, or of Kubernetes.
+fn follows(write: &Write) -> bool {
+    Operator::NAMES.contains(&write.program.as_str()) || is_of_kubernetes(write)
+}
+
+/// Whether the name of a namespace is a part of a name, and not only its beginning.
+fn is_named_after(object: &str, namespace: &str) -> bool {
+    let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '-');
+    object.split(namespace).skip(1).any(|rest| !goes_on(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn write(second: i64, program: &str, verb: &str, object: &str, namespace: &str) -> Write {
+        Write {
+            program: program.to_owned(),
+            agent: String::new(),
+            verb: verb.to_owned(),
+            is_new: verb == "create",
+            object: object.to_owned(),
+            namespace: namespace.to_owned(),
+            received: at(second),
+            done: at(second),
+        }
+    }
+
+    fn window(more: Option<Write>, change: Option<i64>) -> Window {
+        let olm = |second, object: &str, namespace: &str| {
+            write(second, "olm-operator", "create", object, namespace)
+        };
+        let mut writes = vec![
+            olm(1, "roles ns/early", "ns"),
+            write(3, "", "create", "subscriptions ns/mine", "ns"),
+            write(4, "", "patch", "installplans ns/install-a", "ns"),
+            olm(5, "services ns/a", "ns"),
+            olm(5, "clusterroles a-shown", ""),
+            olm(5, "clusterroles other", ""),
+            olm(5, "crds a.ns.example.com", ""),
+            olm(5, "crds a.ns-2.example.com", ""),
+            olm(5, "services other/a", "other"),
+            write(6, "", "update", "deployments/status ns/a", "ns"),
+            write(6, "kube-controller-manager", "create", "configmaps ns/b", "ns"),
+            olm(9, "services ns/late", "ns"),
+        ];
+        writes.extend(more);
+        let shown = BTreeSet::from(["clusterroles a-shown".to_owned()]);
+        let (begun, ended) = (at(0), at(2));
+        let span = Span { namespace: "ns", subscription: "mine", shown: &shown, begun, ended };
+        let changes: Vec<Timestamp> = change.into_iter().map(at).collect();
+        Window::of(writes, &span, &changes)
+    }
+
+    #[test]
+    fn what_follows_from_a_plan_is_in_its_window() {
+        let all = window(None, Some(0));
+        let objects: Vec<&str> = all.writes.iter().map(|write| write.object.as_str()).collect();
+        let expected = [
+            "roles ns/early",
+            "services ns/a",
+            "clusterroles a-shown",
+            "crds a.ns.example.com",
+            "configmaps ns/b",
+            "services ns/late",
+        ];
+        assert_eq!(objects, expected);
+        assert_eq!(all.meanwhile, BTreeSet::from(["roles ns/early".to_owned()]));
+        assert!(all.ended_by.is_none() && !all.has_install_plan());
+    }
+
+    #[rstest]
+    #[case::another_subscription(
+        Some(write(7, "", "create", "subscriptions ns/b", "ns")),
+        None,
+        Some(WRITTEN)
+    )]
+    #[case::a_plan_goes(
+        Some(write(7, "", "delete", "installplans ns/a", "ns")),
+        None,
+        Some(WRITTEN)
+    )]
+    #[case::elsewhere(Some(write(7, "", "delete", "services other/a", "other")), None, None)]
+    #[case::catalog(None, Some(7), Some(PUBLISHED))]
+    #[case::first(Some(write(8, "", "delete", "services ns/a", "ns")), Some(7), Some(PUBLISHED))]
+    fn it_ends_with_what_is_done_otherwise(
+        #[case] more: Option<Write>,
+        #[case] change: Option<i64>,
+        #[case] expected: Option<&str>,
+    ) {
+        let window = window(more, change);
+        assert_eq!(window.ended_by, expected);
+        let is_late = window.writes.iter().any(|write| write.object == "services ns/late");
+        assert_eq!(is_late, expected.is_none());
+    }
+
+    #[rstest]
+    #[case("operators kettle.e2e-a", true)]
+    #[case("crds kettles.e2e-a.example.com", true)]
+    #[case("crds kettles.e2e-a-b.example.com", false)]
+    #[case("clusterroles kettle.v1.0.0-abc", false)]
+    fn a_longer_name_is_another(#[case] object: &str, #[case] expected: bool) {
+        assert_eq!(is_named_after(object, "e2e-a"), expected);
+    }
+}
