@@ -50,6 +50,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
 use olm_lifecycle::tenancy::TenantPolicy;
+use olm_testkit::e2e::context::plans;
 use olm_testkit::e2e::provider::local::{self, Flags, Local};
 use olm_testkit::e2e::{Scenario, TestContext, runner, scenarios};
 use olm_testkit::oci::server::ImageRegistry;
@@ -126,6 +127,9 @@ fn main() -> ExitCode {
     // From here on each cluster belongs to its scenarios, and ends with the last of them.
     drop(environments);
     let conclusion = libtest_mimic::run(&arguments, all);
+    if let Some(line) = plans::summary() {
+        println!("{line}");
+    }
     let complete = is_complete(&arguments) && !left_out && !conclusion.has_failed();
     let permissions = used_permissions::conclude(&arguments, complete);
     let conflicts = conflicts::conclude(&arguments);

@@ -1,6 +1,6 @@
 //! Arguments of `cargo xtask test`.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 /// What is to be run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct Arguments {
     /// Only the scenarios on a simulated node whose names begin so (commas stand between them, and
     /// nothing is all of them), and how many times in a row.
     pub scenarios: Option<(String, u32)>,
+    /// They compare what `kubectl olm plan` shows with what is done.
+    pub plans: bool,
 }
 
 impl Arguments {
@@ -19,7 +21,18 @@ impl Arguments {
     /// A word is not known.
     pub fn parse(words: &[String]) -> Result<Self> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match words[..] {
+        match words.as_slice() {
+            [before @ .., "--plans"] => {
+                let read = Self::of(before)?;
+                ensure!(read.scenarios.is_some(), "--plans is for --scenarios NAMES");
+                Ok(Self { plans: true, ..read })
+            }
+            all => Self::of(all),
+        }
+    }
+
+    fn of(words: &[&str]) -> Result<Self> {
+        match *words {
             [] => Ok(Self::default()),
             ["--changed"] => Ok(Self { changed: Some(None), ..Self::default() }),
             ["--changed", base] if !base.starts_with('-') => {
@@ -33,8 +46,8 @@ impl Arguments {
                 Ok(Self { scenarios: Some((names.to_owned(), rounds)), ..Self::default() })
             }
             _ => bail!(
-                "test takes nothing, --changed [BASE] or --scenarios NAMES [--rounds NUMBER], and \
-                 not {}",
+                "test takes nothing, --changed [BASE] or --scenarios NAMES [--rounds NUMBER] \
+                 [--plans], and not {}",
                 words.join(" ")
             ),
         }
@@ -68,5 +81,21 @@ mod tests {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
         let read = Arguments::parse(&words).ok().and_then(|arguments| arguments.scenarios);
         assert_eq!(read, expected.map(|(names, rounds)| (names.to_owned(), rounds)));
+    }
+
+    #[rstest]
+    #[case(&["--scenarios", "install", "--plans"], Some((1, true)))]
+    #[case(&["--scenarios", "install", "--rounds", "2", "--plans"], Some((2, true)))]
+    #[case(&["--scenarios", "install"], Some((1, false)))]
+    #[case(&["--plans"], None)]
+    #[case(&["--changed", "--plans"], None)]
+    fn plans_are_compared_by_scenarios(
+        #[case] words: &[&str],
+        #[case] expected: Option<(u32, bool)>,
+    ) {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let read = Arguments::parse(&words).ok();
+        let found = read.and_then(|read| Some((read.scenarios?.1, read.plans)));
+        assert_eq!(found, expected);
     }
 }

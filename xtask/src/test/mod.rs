@@ -29,7 +29,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut run = Run::new();
     match (&arguments.changed, &arguments.scenarios) {
         (Some(base), _) => changed::run(&mut run, base.as_deref())?,
-        (None, Some((names, rounds))) => stages::some_scenarios(&mut run, names, *rounds),
+        (None, Some((names, rounds))) => {
+            stages::some_scenarios(&mut run, names, *rounds, arguments.plans);
+        }
         (None, None) => stages::all(&mut run),
     }
     run.finish()

@@ -1,5 +1,7 @@
 //! The stages of a whole run, in their order.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail, ensure};
 
 use super::advisories;
@@ -15,6 +17,9 @@ use crate::workspace::{cargo, cargo_run};
 /// The program with the scenarios on a cluster of its own.
 pub(super) const SCENARIOS: &str = "scenarios";
 
+/// The folder with a real catalog whose bundles hold their manifests.
+const COMMUNITY: &str = "community";
+
 /// Runs all of them.
 pub(super) fn all(run: &mut Run) {
     let others = ProgramBuilds::for_tests(&run.progress);
@@ -24,7 +29,7 @@ pub(super) fn all(run: &mut Run) {
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
     run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
     let node = Node::begin();
-    let plans = BackgroundCommand::begin(&["plan-check"]);
+    let plans = begin_plans(run);
     run.check("the page about metrics", |_| command(&["metrics", "--check"]));
     run.stage("alerts, evaluated by Prometheus' own tool", |run| {
         played(run, &["metrics", "--alerts"]);
@@ -44,14 +49,35 @@ pub(super) fn all(run: &mut Run) {
     run.stage("the image that ships", image);
 }
 
-/// Plays scenarios whose names begin in these ways, with what they need, so many times in a row.
-pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32) {
+/// Has the plans of the demo's catalog compared, and those of a few packages of a real one.
+fn begin_plans(run: &mut Run) -> Result<BackgroundCommand> {
+    let corpus = std::env::var_os("OLM_CORPUS").map(PathBuf::from);
+    let community = corpus.map(|corpus| corpus.join(COMMUNITY)).filter(|folder| folder.is_dir());
+    match community {
+        Some(folder) => {
+            let folder = folder.to_string_lossy();
+            BackgroundCommand::begin(&["plan-check", "--sample", &folder])
+        }
+        None => {
+            let reason =
+                format!("plans of real packages: OLM_CORPUS names no folder with {COMMUNITY}");
+            run.summary.add_not_run(1, &[reason]);
+            BackgroundCommand::begin(&["plan-check"])
+        }
+    }
+}
+
+/// Plays scenarios whose names begin in these ways, with what they need, so many times in a row. `plans` has them
+/// compare what `kubectl olm plan` shows with what is done.
+pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32, plans: bool) {
     let others = ProgramBuilds::for_tests(&run.progress);
     let Some(built) = compile(run) else { return };
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
+    let compares = plans.then_some(("OLM_PLANS", "1"));
+    let variables: Vec<_> = [("OLM_SCENARIOS", names)].into_iter().chain(compares).collect();
     for round in 1..=rounds {
         println!("round {round} of {rounds}");
-        run.stage("scenarios that were asked for", |run| scenarios(run, &built, Some(names)));
+        run.stage("scenarios that were asked for", |run| play(run, &built, &variables));
     }
 }
 
@@ -126,10 +152,14 @@ pub(super) fn unit_tests(run: &mut Run, built: &Built, wanted: impl Fn(&str) -> 
 
 /// Plays scenarios, all of them or those whose names begin so.
 pub(super) fn scenarios(run: &mut Run, built: &Built, only: Option<&str>) {
-    let program = built.executables.iter().find(|one| is_scenarios(one));
     let variables = only.map(|only| ("OLM_SCENARIOS", only));
+    play(run, built, variables.as_slice());
+}
+
+fn play(run: &mut Run, built: &Built, variables: &[(&str, &str)]) {
+    let program = built.executables.iter().find(|one| is_scenarios(one));
     match program {
-        Some(program) => streamed(program, variables.as_slice(), &mut run.summary),
+        Some(program) => streamed(program, variables, &mut run.summary),
         None => run.summary.check(SCENARIOS, Err(anyhow::anyhow!("cargo has not built them"))),
     }
 }

@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
+use olm_testkit::e2e::context::plans;
 use olm_testkit::e2e::figures::{Figure, Figures, seconds};
 use olm_testkit::e2e::provider::local;
 use olm_testkit::e2e::report::Report;
@@ -58,6 +59,9 @@ pub struct Arguments {
     /// Begins the scenarios that nothing may disturb when the standard input has ended
     #[arg(long)]
     alone_on_request: bool,
+    /// Compares what `kubectl olm plan` shows of each installation and upgrade with what is done, on local
+    #[arg(long)]
+    plans: bool,
     /// Gets what the cluster and the scenarios need on this machine and may be got here, and plays nothing
     #[arg(long)]
     prepare: bool,
@@ -103,6 +107,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         output::list(&selected);
         return Ok(());
     }
+    if arguments.plans {
+        ensure!(arguments.cluster == Cluster::Local, "--plans reads the audit log of local");
+        plans::compare();
+    }
     clusters::prepare_browser(&selected);
     if let Err(reason) = clusters::prepare(arguments) {
         if !arguments.or_skip && !arguments.prepare {
@@ -116,6 +124,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let report = runtime.block_on(play(arguments, selected))?;
+    if let Some(line) = plans::summary() {
+        println!("\n{line}");
+    }
     output::summary_line(&report);
     let tally = report.tally();
     if tally.failed > 0 {

@@ -43,6 +43,15 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Most upgrades of one package.
 const UPGRADES: usize = 40;
 
+/// Which packages of a catalog are played.
+#[derive(Clone, Copy)]
+pub(super) enum Selection<'a> {
+    /// Those with this in their names, or all.
+    Named(Option<&'a str>),
+    /// The first so many whose default channel has a single bundle.
+    Smallest(usize),
+}
+
 /// A step of a package, and what came of it.
 pub(super) struct Line {
     what: String,
@@ -128,17 +137,32 @@ impl CheckedCatalog {
         Ok(Self { program, snapshot, quiet, v0, fixture })
     }
 
-    /// Each package, or those with something in their names.
-    pub(super) async fn play(&self, focus: Option<&str>, lines: &mut Vec<Line>) -> Result<()> {
-        let packages = self.snapshot.packages().keys();
-        let wanted = packages.filter(|name| focus.is_none_or(|focus| name.contains(focus)));
-        for package in wanted {
+    /// Plays those packages.
+    pub(super) async fn play(&self, selection: Selection<'_>, lines: &mut Vec<Line>) -> Result<()> {
+        for package in self.selected(selection) {
             for line in self.package(package).await? {
                 println!("{line}");
                 lines.push(line);
             }
         }
         Ok(())
+    }
+
+    fn selected(&self, selection: Selection<'_>) -> Vec<&str> {
+        let packages = self.snapshot.packages();
+        let names = packages.keys().map(|name| &**name);
+        match selection {
+            Selection::Named(focus) => {
+                names.filter(|name| focus.is_none_or(|focus| name.contains(focus))).collect()
+            }
+            Selection::Smallest(count) => {
+                let entries = packages.iter().map(|(name, summary)| {
+                    (&**name, self.snapshot.channel(name, &summary.default_channel).len())
+                });
+                let single = entries.filter(|(_, entries)| *entries == 1);
+                single.map(|(name, _)| name).take(count).collect()
+            }
+        }
     }
 
     pub(super) async fn end(self) -> Result<()> {

@@ -20,7 +20,7 @@ use olm_testkit::progress::Progress;
 use xtask::build::programs;
 use xtask_demo::demo_catalog::{Edition, write};
 
-use checked_catalog::{CheckedCatalog, Line};
+use checked_catalog::{CheckedCatalog, Line, Selection};
 use program::Program;
 
 /// Arguments of the command.
@@ -31,6 +31,9 @@ pub struct Arguments {
     /// Only packages with this in their name
     #[arg(long, value_name = "NAME")]
     focus: Option<String>,
+    /// Beside them, the first packages of this catalog whose default channel has a single bundle
+    #[arg(long, value_name = "FOLDER")]
+    sample: Option<PathBuf>,
     /// Has OLM v0 do the steps
     #[arg(long)]
     v0: bool,
@@ -59,6 +62,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
         dirs => catalogs(dirs)?,
     };
+    let mut catalogs: Vec<(PathBuf, Selection<'_>)> = catalogs
+        .into_iter()
+        .map(|dir| (dir, Selection::Named(arguments.focus.as_deref())))
+        .collect();
+    if let Some(sample) = &arguments.sample {
+        catalogs.push((std::path::absolute(sample)?, Selection::Smallest(SAMPLE)));
+    }
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let lines = runtime.block_on(play(arguments, &binaries, &catalogs))?;
     report(&lines)
@@ -86,18 +96,26 @@ fn is_catalog_of_files(path: &Path) -> bool {
     path.is_dir() && path.join(".catalog").is_file()
 }
 
-async fn play(arguments: &Arguments, binaries: &Path, catalogs: &[PathBuf]) -> Result<Vec<Line>> {
+async fn play(
+    arguments: &Arguments,
+    binaries: &Path,
+    catalogs: &[(PathBuf, Selection<'_>)],
+) -> Result<Vec<Line>> {
     let progress = Progress::to_stderr();
     let places = FixturePaths::of(binaries, arguments.logs.as_deref());
     let mut lines = Vec::new();
-    for (number, catalog) in (1..).zip(catalogs) {
+    for (number, (catalog, selection)) in (1..).zip(catalogs) {
         progress.step(format!("catalog {number} of {}: {}", catalogs.len(), catalog.display()));
         let checked = match arguments.v0 {
             true => CheckedCatalog::of_v0(&places, catalog, progress.clone()).await?,
             false => CheckedCatalog::of_ours(&places, catalog, progress.clone()).await?,
         };
-        let played = checked.play(arguments.focus.as_deref(), &mut lines).await;
+        let before = lines.len();
+        let played = checked.play(*selection, &mut lines).await;
         checked.end().await.and(played)?;
+        let is_sample = matches!(selection, Selection::Smallest(_));
+        let is_compared = lines.iter().skip(before).any(|line| line.is_same() || line.is_other());
+        ensure!(is_compared || !is_sample, "nothing of {} was compared", catalog.display());
     }
     Ok(lines)
 }
@@ -113,6 +131,9 @@ fn report(lines: &[Line]) -> Result<()> {
     }
     Ok(())
 }
+
+/// So many packages are a sample: each takes half a minute, most of which it waits.
+const SAMPLE: usize = 2;
 
 /// What a catalog is called in the cluster.
 const CATALOG: &str = "checked";

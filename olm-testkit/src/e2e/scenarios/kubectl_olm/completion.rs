@@ -22,6 +22,7 @@ pub(super) async fn by_kubectl(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
     let bash = program.prints(&["completion", "bash"]).await?;
     ensure!(bash.contains("complete -F _kubectl_olm kubectl-olm"), "{bash}");
+    is_installed(&program, &bash).await?;
     let folder = tempfile::tempdir().context("no folder for the program")?;
     let file = folder.path().join("kubectl_complete-olm");
     std::fs::write(&file, program.prints(&["completion", "kubectl"]).await?)?;
@@ -29,6 +30,18 @@ pub(super) async fn by_kubectl(ctx: Arc<TestContext>) -> Result<()> {
     offered(&program, folder.path(), "kubectl __complete olm stat", "status\t").await?;
     offered(&program, folder.path(), "kubectl __complete olm plan install --appr", "--approval")
         .await
+}
+
+/// With `--install` the script is where bash looks for it, and its place is printed.
+async fn is_installed(program: &Program, script: &str) -> Result<()> {
+    let home = tempfile::tempdir().context("no folder for a home")?;
+    let ended = program.run_at_home(home.path(), &["completion", "bash", "--install"]).await?;
+    let file = home.path().join(".local/share/bash-completion/completions/kubectl-olm");
+    let is_named = ended.code == Some(0) && ended.printed.trim_end() == file.display().to_string();
+    ensure!(is_named, "{ended:?}");
+    let written = std::fs::read_to_string(&file).context("no script was written")?;
+    ensure!(written == script, "{written}");
+    Ok(())
 }
 
 /// Waits until kubectl offers this: a program that was just written may be open elsewhere for a moment.

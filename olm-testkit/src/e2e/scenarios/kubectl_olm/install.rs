@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{
-    Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams,
+    Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch,
+    PatchParams, PostParams,
 };
-use olm_types::api::{ClusterServiceVersion, Subscription};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
 use serde_json::{Value, json};
 
 use super::program::Program;
@@ -67,7 +69,38 @@ pub(super) async fn to_the_end(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(removed.contains("ClusterServiceVersion kettle.v1.2.0 deleted"), "{removed}");
     ensure!(removed.contains("stays"), "the CRD stays, and the report says so: {removed}");
     wait::until_gone(&ctx.api::<ClusterServiceVersion>(), LAST).await?;
-    wait::until_gone(&ctx.api::<Subscription>(), "kettle").await
+    wait::until_gone(&ctx.api::<Subscription>(), "kettle").await?;
+    in_a_namespace_to_come(&ctx, &program, content.path()).await
+}
+
+/// The namespace is made, and in it what the installation begins with. No catalog of it is connected, so nothing more
+/// comes.
+async fn in_a_namespace_to_come(
+    ctx: &TestContext,
+    program: &Program,
+    content: &Path,
+) -> Result<()> {
+    let namespace = format!("{}-elsewhere", ctx.namespace);
+    let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
+    let found = namespaces.get_opt(&namespace).await?;
+    ensure!(found.is_none(), "a dry run has made it: {found:?}");
+    let source = format!("{namespace}/kitchen");
+    let folder = format!("{source}={}", content.display());
+    let install = ["install", "kettle", "-n", &namespace, "--source", &source];
+    let flags = ["--install-mode", "OwnNamespace", "--catalog", &folder, "--yes", "--wait=false"];
+    let made = program.prints(&[&install[..], &flags[..]].concat()).await?;
+    ensure!(made.contains(&format!("namespace/{namespace} created\n")), "{made}");
+    namespaces.get(&namespace).await.context("the namespace is not there")?;
+    let groups: Api<OperatorGroup> = Api::namespaced(ctx.client.clone(), &namespace);
+    let groups = groups.list(&ListParams::default()).await?;
+    let targets = groups.iter().map(|group| group.spec.target_namespaces.join(","));
+    let targets: Vec<String> = targets.collect();
+    ensure!(targets == [namespace.as_str()], "{targets:?}");
+    let subscriptions: Api<Subscription> = Api::namespaced(ctx.client.clone(), &namespace);
+    let subscription = subscriptions.get("kettle").await?;
+    ensure!(subscription.spec.source_namespace == namespace, "{subscription:?}");
+    namespaces.delete(&namespace, &DeleteParams::background()).await?;
+    wait::until_gone(&namespaces, &namespace).await
 }
 
 /// A removal that does not come to its end says what holds it and what the doctor finds, and leaves the operator.

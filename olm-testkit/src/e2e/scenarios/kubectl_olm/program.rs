@@ -76,7 +76,18 @@ impl Program {
 
     /// Runs a command to its end.
     pub(crate) async fn run(&self, args: &[&str]) -> Result<Ended> {
-        let output = timeout(TIMEOUT, self.command(args).output()).await;
+        self.end(self.command(args), args).await
+    }
+
+    /// The same for a user whose home is this folder, and who has configured no other places.
+    pub(crate) async fn run_at_home(&self, home: &Path, args: &[&str]) -> Result<Ended> {
+        let mut command = self.command(args);
+        command.env("HOME", home).env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME");
+        self.end(command, args).await
+    }
+
+    async fn end(&self, mut command: Command, args: &[&str]) -> Result<Ended> {
+        let output = timeout(TIMEOUT, command.output()).await;
         let output = output.with_context(|| format!("{args:?} does not end"))?;
         let output = output.with_context(|| format!("cannot run {}", self.path.display()))?;
         Ok(Ended {
