@@ -136,7 +136,7 @@ impl AuditLog {
     }
 
     /// The writes of all programs since the last read whose lines hold one of these texts: names of objects, of
-    /// namespaces. Other lines are not looked at, as those of a busy cluster are many.
+    /// namespaces. Other lines are not parsed, as those of a busy cluster are many.
     pub fn writes_about(&mut self, texts: &[&str]) -> Result<Vec<Write>> {
         let all = self.entries(texts)?.into_iter().filter_map(Entry::write);
         Ok(all.filter(|write| self.concerns(write)).collect())

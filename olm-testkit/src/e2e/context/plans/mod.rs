@@ -4,7 +4,8 @@
 //! creates a Subscription, the plan of this installation is noted, and before it publishes a catalog, that of each
 //! upgrade. Once the operators are at rest, InstallPlans have the steps that were shown, and the audit log names no
 //! object that was not shown. Where a scenario has done nothing else until then, it names each that was shown, and
-//! rights and images are those that were shown, too. What cannot be compared is counted, with the fact that is in the way.
+//! rights and images are those that were shown, too. What cannot be compared is counted, with the fact that is in the
+//! way.
 
 mod question;
 mod tally;

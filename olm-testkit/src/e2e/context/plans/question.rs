@@ -11,8 +11,8 @@ use olm_types::conditions::subscription::RESOLUTION_FAILED;
 use olm_types::labels::COPIED_FROM;
 use serde_json::Value;
 
-use super::super::conditions;
 use crate::e2e::TestContext;
+use crate::e2e::context::conditions;
 use crate::e2e::scenarios::Program;
 use crate::operators::OLM_NAMESPACE;
 use crate::plan_check::images;

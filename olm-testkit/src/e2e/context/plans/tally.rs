@@ -42,8 +42,14 @@ fn lock() -> MutexGuard<'static, Tally> {
 
 impl Tally {
     const fn new() -> Self {
-        let (begun, not_comparable) = (BTreeMap::new(), BTreeMap::new());
-        Self { noted: 0, concluded: 0, whole: 0, other: 0, begun, not_comparable }
+        Self {
+            noted: 0,
+            concluded: 0,
+            whole: 0,
+            other: 0,
+            begun: BTreeMap::new(),
+            not_comparable: BTreeMap::new(),
+        }
     }
 
     fn add(&mut self, verdict: &Verdict) {

@@ -30,7 +30,7 @@ pub(super) struct Span<'a> {
 /// What was done.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    /// By the operators, and by Kubernetes.
+    /// By the operators, and by Kubernetes of objects that were shown.
     pub(super) writes: Vec<Write>,
     /// Objects that were written while the plan was made: whether it was made of the objects before that is not known.
     pub(super) meanwhile: BTreeSet<String>,
@@ -47,7 +47,9 @@ impl Window {
         let changes = changes.iter().filter(|change| **change > span.begun);
         let all = by_others.chain(changes.map(|change| (*change, PUBLISHED)));
         let first = all.min();
-        writes.retain(|write| follows(write) && first.is_none_or(|(end, _)| write.received < end));
+        writes.retain(|write| {
+            span.is_of_plan(write) && first.is_none_or(|(end, _)| write.received < end)
+        });
         let meanwhile = writes.iter().filter(|write| write.received <= span.ended);
         let meanwhile = meanwhile.map(|write| write.object.clone()).collect();
         Self { writes, meanwhile, ended_by: first.map(|(_, what)| what) }
@@ -68,6 +70,11 @@ impl Span<'_> {
             || self.shown.contains(&write.object)
     }
 
+    /// Whether a write may follow from the plan. What Kubernetes collects late may be of an earlier one.
+    fn is_of_plan(&self, write: &Write) -> bool {
+        is_of_olm(write) || is_of_kubernetes(write) && self.shown.contains(&write.object)
+    }
+
     /// Whether a write neither follows from a plan, nor is planned, nor only a report or an approval.
     fn is_by_others(&self, write: &Write) -> bool {
         let planned = format!("subscriptions {}/{}", self.namespace, self.subscription);
@@ -76,13 +83,13 @@ impl Span<'_> {
         let is_deleted_plan =
             write.resource() == "installplans" && write.verb.starts_with("delete");
         let passes = is_passing(&write.object) && !is_deleted_plan;
-        !(follows(write) || is_planned || is_report || passes)
+        let follows = is_of_olm(write) || is_of_kubernetes(write);
+        !(follows || is_planned || is_report || passes)
     }
 }
 
-/// Whether it is a write of the operators, or of Kubernetes.
-fn follows(write: &Write) -> bool {
-    Operator::NAMES.contains(&write.program.as_str()) || is_of_kubernetes(write)
+fn is_of_olm(write: &Write) -> bool {
+    Operator::NAMES.contains(&write.program.as_str())
 }
 
 /// Whether the name of a namespace is a part of a name, and not only its beginning.
@@ -129,7 +136,8 @@ mod tests {
             olm(5, "crds a.ns-2.example.com", ""),
             olm(5, "services other/a", "other"),
             write(6, "", "update", "deployments/status ns/a", "ns"),
-            write(6, "kube-controller-manager", "create", "configmaps ns/b", "ns"),
+            write(6, "kube-controller-manager", "delete", "configmaps ns/b", "ns"),
+            write(6, "kube-controller-manager", "delete", "clusterroles a-shown", ""),
             olm(9, "services ns/late", "ns"),
         ];
         writes.extend(more);
@@ -149,7 +157,7 @@ mod tests {
             "services ns/a",
             "clusterroles a-shown",
             "crds a.ns.example.com",
-            "configmaps ns/b",
+            "clusterroles a-shown",
             "services ns/late",
         ];
         assert_eq!(objects, expected);
