@@ -132,7 +132,7 @@ fn report(lines: &[Line]) -> Result<()> {
     Ok(())
 }
 
-/// So many packages are a sample: each takes half a minute, most of which it waits.
+/// So many packages are a sample: an installation and a removal of each, which mostly wait until OLM is at rest.
 const SAMPLE: usize = 2;
 
 /// What a catalog is called in the cluster.
