@@ -44,6 +44,7 @@ mod used_permissions;
 mod writes;
 
 use std::future::Future;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -80,18 +81,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let environments = Environment::new("scenarios").and_then(|most| {
-        let servers = Environment::new("servers")?;
-        let strict = Flags { both: &["--tenant-policy=strict"], ..Flags::default() };
-        let strict = Environment::new("strict")?.with(strict);
-        let flags = Environment::new("flags")?.with(flags::flags(catalogs.path())?);
-        let faults = Environment::new("faults")?.with(faults::FLAGS);
-        let rolling = Environment::new("rolling")?.with(rolling::FLAGS);
-        let doctor = Environment::new("doctor")?;
-        let hostile = Environment::new("hostile")?;
-        Ok([most, servers, strict, flags, faults, rolling, doctor, hostile].map(Arc::new))
-    });
-    let environments = match environments {
+    let environments = match environments(catalogs.path()) {
         Ok(environments) => environments,
         Err(error) => {
             eprintln!("scenarios cannot run: {error:#}");
@@ -127,15 +117,27 @@ fn main() -> ExitCode {
     // From here on each cluster belongs to its scenarios, and ends with the last of them.
     drop(environments);
     let conclusion = libtest_mimic::run(&arguments, all);
-    if let Some(line) = plans::summary() {
-        println!("{line}");
-    }
+    plans::print_summary();
     let complete = is_complete(&arguments) && !left_out && !conclusion.has_failed();
     let permissions = used_permissions::conclude(&arguments, complete);
     let conflicts = conflicts::conclude(&arguments);
     let readiness = readiness::conclude(&arguments, complete);
     let all = [conclusion, permissions, conflicts, readiness];
     all.iter().find(|one| one.has_failed()).unwrap_or(&all[0]).exit_code()
+}
+
+/// The clusters, each with its flags of the operators: most scenarios share the first.
+fn environments(catalogs: &Path) -> Result<[Arc<Environment>; 8]> {
+    let most = Environment::new("scenarios")?;
+    let servers = Environment::new("servers")?;
+    let strict = Flags { both: &["--tenant-policy=strict"], ..Flags::default() };
+    let strict = Environment::new("strict")?.with(strict);
+    let flags = Environment::new("flags")?.with(flags::flags(catalogs)?);
+    let faults = Environment::new("faults")?.with(faults::FLAGS);
+    let rolling = Environment::new("rolling")?.with(rolling::FLAGS);
+    let doctor = Environment::new("doctor")?;
+    let hostile = Environment::new("hostile")?;
+    Ok([most, servers, strict, flags, faults, rolling, doctor, hostile].map(Arc::new))
 }
 
 /// Whether no scenario is left out on request.

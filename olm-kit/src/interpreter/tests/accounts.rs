@@ -1,5 +1,7 @@
 //! Acting as a service account.
 
+use std::time::Duration;
+
 use super::*;
 use crate::leader::Leadership;
 
@@ -78,7 +80,7 @@ struct LateToken;
 #[async_trait::async_trait]
 impl TokenSource for LateToken {
     async fn token(&self, _: &str, _: &str) -> Result<String, Refusal> {
-        tokio::time::sleep(std::time::Duration::from_secs(11)).await;
+        tokio::time::sleep(Duration::from_secs(11)).await;
         Ok("secret".to_owned())
     }
 
@@ -89,7 +91,7 @@ impl TokenSource for LateToken {
 async fn nothing_is_sent_when_the_lease_ran_out_before_the_token_came() {
     let script = Script::new();
     let leadership = Leadership::awaited();
-    leadership.renewed(tokio::time::Instant::now(), std::time::Duration::from_secs(10));
+    leadership.renewed(Instant::now(), Duration::from_secs(10));
     let mut options = InterpreterOptions::new("olm").led_by(leadership.clone());
     options.tokens = Some(Arc::new(LateToken));
     options.anonymous = Some(script.client_of(&leadership));

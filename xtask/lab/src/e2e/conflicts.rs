@@ -11,7 +11,7 @@ use olm_testkit::operators::Operator;
 /// What it is called among the scenarios, here as where they are played on a simulated node alone.
 const NAME: &str = "conflicts::none_with_oneself";
 
-/// What several processes of one program write to at the same time: who is too late is told so.
+/// What several processes of one program write to at the same time: the API server answers the later one with a conflict.
 const SHARED: &str = "leases";
 
 /// What the audit log says against a run; none where it says nothing, or there is no log.

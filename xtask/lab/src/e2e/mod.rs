@@ -124,9 +124,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let report = runtime.block_on(play(arguments, selected))?;
-    if let Some(line) = plans::summary() {
-        println!("\n{line}");
-    }
+    plans::print_summary();
     output::summary_line(&report);
     let tally = report.tally();
     if tally.failed > 0 {

@@ -30,7 +30,7 @@ use question::{Answer, Question};
 use verdict::{Observed, Verdict, decide};
 use window::{Span, Window};
 
-pub use tally::summary;
+pub use tally::print_summary;
 
 /// Has scenarios in other programs compare plans; `cargo xtask test` sets it for `--plans`.
 const VARIABLE: &str = "OLM_PLANS";

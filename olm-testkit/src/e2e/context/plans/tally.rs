@@ -19,11 +19,12 @@ struct Tally {
     not_comparable: BTreeMap<&'static str, usize>,
 }
 
-/// A line about all plans of this program; none where no plan was made.
-#[must_use]
-pub fn summary() -> Option<String> {
+/// Prints a line about all plans of this program, unless no plan was made.
+pub fn print_summary() {
     let tally = lock();
-    (tally.noted > 0).then(|| tally.to_string())
+    if tally.noted > 0 {
+        println!("{tally}");
+    }
 }
 
 /// Counts a plan that is to be compared.
