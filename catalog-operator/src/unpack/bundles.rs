@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::ResourceExt;
-use olm_lifecycle::unpack::{UnpackSettings, lookup};
+use olm_lifecycle::unpack::{AttemptState, UnpackSettings, lookup};
 use olm_types::api::{BundleLookup, CatalogSource};
 
 use super::{BundleUnpacker, Cluster, Order, Progress, QUIET, UnpackError};
@@ -21,8 +21,15 @@ pub struct Bundles {
 }
 
 impl Bundles {
+    /// Whether the bundle of `lookup` is being unpacked, as far as is known without a request.
+    pub fn attempt(&self, lookup: &BundleLookup) -> AttemptState {
+        self.catalog(lookup).map_or(AttemptState::None, |catalog| {
+            self.unpacker.attempt(&self.cluster, &catalog, &lookup.path)
+        })
+    }
+
     /// Brings the bundle of `lookup` one step nearer, with the settings of its OperatorGroup, and says
-    /// where it stands.
+    /// where it stands. Unless it `may_start`, no further attempt begins.
     ///
     /// # Errors
     /// The API server refuses a step, or what was unpacked is no bundle.
@@ -30,6 +37,7 @@ impl Bundles {
         &self,
         mut lookup: BundleLookup,
         settings: &UnpackSettings,
+        may_start: bool,
     ) -> Result<Progress, UnpackError> {
         let Some(catalog) = self.catalog(&lookup) else {
             lookup::note_missing_catalog(&mut lookup, clock::now());
@@ -37,7 +45,7 @@ impl Bundles {
         };
         let is_shared = catalog.namespace().as_ref() == Some(&self.global_namespace);
         let limits = settings.limits(self.timeout, is_shared);
-        self.unpacker.unpack(&self.cluster, Order { lookup, catalog, limits }).await
+        self.unpacker.unpack(&self.cluster, Order { lookup, catalog, limits, may_start }).await
     }
 
     fn catalog(&self, lookup: &BundleLookup) -> Option<Arc<CatalogSource>> {

@@ -12,7 +12,7 @@ use olm_kit::controller::ReconcileError;
 use olm_kit::live;
 use olm_lifecycle::unpack::job::{self, Images};
 use olm_lifecycle::unpack::lookup::{self, LookupState};
-use olm_lifecycle::unpack::{Attempts, JobDecision, objects, waiting};
+use olm_lifecycle::unpack::{AttemptState, Attempts, JobDecision, objects, waiting};
 use olm_types::api::{BundleLookup, CatalogSource};
 use olm_types::hash::unpack_name;
 use olm_types::labels::BUNDLE_UNPACK_REF;
@@ -32,6 +32,11 @@ pub struct JobUnpacker {
 
 #[async_trait]
 impl BundleUnpacker for JobUnpacker {
+    fn attempt(&self, cluster: &Cluster, catalog: &CatalogSource, image: &str) -> AttemptState {
+        let namespace = catalog.namespace().unwrap_or_default();
+        Attempts::new(known(cluster, &namespace, &unpack_name(image))).state()
+    }
+
     async fn unpack(&self, cluster: &Cluster, order: Order) -> Result<Progress, UnpackError> {
         // The Jobs before the ConfigMap: what is read after a Job was seen complete is complete.
         let attempts = attempts(cluster, &order.catalog, &order.lookup).await?;
@@ -39,6 +44,7 @@ impl BundleUnpacker for JobUnpacker {
         ensure_account(cluster, &into).await?;
         let wanted = job::job(&into, &job_order(&order), &self.images);
         match attempts.next(&wanted, &order.limits, clock::now()) {
+            JobDecision::Start(_) if !order.may_start => Ok(Progress::Held),
             JobDecision::Start(effect) => start(cluster, order.lookup, effect).await,
             JobDecision::Watch { job, cleanup, retry_in } => {
                 cluster.interpreter.act(&cleanup).await?;
@@ -55,13 +61,19 @@ async fn attempts(
     lookup: &BundleLookup,
 ) -> Result<Attempts, ReconcileError> {
     let (namespace, name) = (catalog.namespace().unwrap_or_default(), unpack_name(&lookup.path));
-    let mut jobs = cluster.stores.unpack_jobs.list_in(&namespace);
-    jobs.retain(|job| job.labels().get(BUNDLE_UNPACK_REF) == Some(&name));
+    let mut jobs = known(cluster, &namespace, &name);
     if !jobs.iter().any(|job| job.name_any() == name) {
         let found = live::get(&cluster.client, Some(&namespace), &name).await?;
         jobs.extend(found.map(Arc::new));
     }
     Ok(Attempts::new(jobs))
+}
+
+/// The Jobs of a bundle that are in the store.
+fn known(cluster: &Cluster, namespace: &str, name: &String) -> Vec<Arc<Job>> {
+    let mut jobs = cluster.stores.unpack_jobs.list_in(namespace);
+    jobs.retain(|job| job.labels().get(BUNDLE_UNPACK_REF) == Some(name));
+    jobs
 }
 
 async fn ensure_account(cluster: &Cluster, into: &ConfigMap) -> Result<(), ReconcileError> {

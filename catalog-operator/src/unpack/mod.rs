@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use clap::ValueEnum;
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::subscription::resolution::Awaited;
-use olm_lifecycle::unpack::{UnpackLimits, UnpackedBundle};
+use olm_lifecycle::unpack::{AttemptState, UnpackLimits, UnpackedBundle};
 use olm_types::api::{BundleLookup, CatalogSource};
 
 pub use bundles::Bundles;
@@ -29,6 +29,9 @@ pub use process::{Account, NamespacedName, ProcessUnpacker, PullSecrets, Pulls};
 /// A way to get bundles out of images. Called again and again for a bundle until it is there.
 #[async_trait]
 pub trait BundleUnpacker: Send + Sync {
+    /// Whether the image of a catalog's bundle is being unpacked, as far as is known without a request.
+    fn attempt(&self, cluster: &Cluster, catalog: &CatalogSource, image: &str) -> AttemptState;
+
     /// Brings the bundle of the order one step nearer, and says where it stands.
     async fn unpack(&self, cluster: &Cluster, order: Order) -> Result<Progress, UnpackError>;
 }
@@ -42,6 +45,8 @@ pub struct Order {
     pub catalog: Arc<CatalogSource>,
     /// How long attempts may take, and how they follow each other.
     pub limits: UnpackLimits,
+    /// Whether another attempt may begin; one that has begun goes on.
+    pub may_start: bool,
 }
 
 /// Where a bundle stands.
@@ -56,6 +61,8 @@ pub enum Progress {
         /// When to look again, even if nothing that is watched changes.
         look_again: Option<Duration>,
     },
+    /// Its attempt waits until those of other bundles have ended.
+    Held,
 }
 
 impl Progress {

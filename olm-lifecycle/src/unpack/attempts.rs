@@ -22,6 +22,17 @@ pub const RETAINED: usize = 5;
 #[derive(Clone, Debug, Default)]
 pub struct Attempts(Vec<Arc<Job>>);
 
+/// Whether a bundle is being unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptState {
+    /// None was begun.
+    None,
+    /// One is at work: it takes a Pod, or a slot of the process.
+    UnderWay,
+    /// The last one has succeeded or failed.
+    Ended,
+}
+
 /// What follows from the Jobs that there are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobDecision {
@@ -48,6 +59,15 @@ impl Attempts {
     /// The Job that counts.
     pub fn latest(&self) -> Option<&Arc<Job>> {
         self.0.first()
+    }
+
+    /// Whether there is none, or one is at work, or all have ended.
+    pub fn state(&self) -> AttemptState {
+        match self.latest() {
+            None => AttemptState::None,
+            Some(job) if is_complete(job) || failure(job).is_some() => AttemptState::Ended,
+            Some(_) => AttemptState::UnderWay,
+        }
     }
 
     /// Failed Jobs too many when `retained` stay. The first one ever stays, too, unless none does;

@@ -26,7 +26,7 @@ pub mod waiting;
 #[cfg(test)]
 mod tests;
 
-pub use attempts::{Attempts, JobDecision};
+pub use attempts::{AttemptState, Attempts, JobDecision};
 pub(crate) use derived::derives;
 pub use reference::{BundleReference, ForeignConfigMap, Unpacked, UnpackedBundle};
 pub use retry::Pauses;

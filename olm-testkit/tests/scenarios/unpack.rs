@@ -107,31 +107,46 @@ pub async fn another_bundle(ctx: Arc<TestContext>) -> Result<()> {
 }
 
 /// Of many bundles in images a namespace has some unpacked at a time: each takes a Pod, beside those of other
-/// namespaces.
+/// namespaces. Those that are asked for later wait, though they come first in the order of names; one that
+/// has failed is followed by the next.
 pub async fn so_many_at_a_time(ctx: Arc<TestContext>) -> Result<()> {
     let kubelet = kubelet(&ctx).await?;
-    let names: Vec<String> = (0..AT_ONCE + 4).map(|number| format!("kettle{number}")).collect();
+    let names: Vec<String> = (0..AT_ONCE + 4).map(|number| format!("kettle{number:02}")).collect();
     let package = |name: &String| {
         let operator = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
         let image = format!("bundles.example.com/{name}:v1");
         Package::single(name, Bundle::new("1.0.0", &operator).in_image(&image))
     };
     ctx.catalog("kitchen", &names.iter().map(package).collect::<Vec<_>>()).await?;
-    for name in &names {
+    let (later, first) = names.split_at(4);
+    for name in first {
         ctx.subscribe(name, "kitchen").await?;
     }
+    let begun = begun_and_no_more(&ctx, AT_ONCE).await?;
+    for name in later {
+        ctx.subscribe(name, "kitchen").await?;
+    }
+    begun_and_no_more(&ctx, AT_ONCE).await?;
+    let failed = begun.first().context("no Job")?;
+    kubelet.fail(failed, "BackoffLimitExceeded", "Job has reached the limit").await?;
+    begun_and_no_more(&ctx, AT_ONCE + 1).await?;
+    kubelet.end().await
+}
+
+/// The Jobs of the namespace, once there are so many and nothing is written any more.
+async fn begun_and_no_more(ctx: &TestContext, count: usize) -> Result<Vec<Job>> {
     let jobs: Api<Job> = ctx.api();
-    let made = || async { anyhow::Ok(jobs.list(&ListParams::default()).await?.items.len()) };
+    let made = || async { anyhow::Ok(jobs.list(&ListParams::default()).await?.items) };
     wait::until_ok("so many Jobs", || async {
-        let made = made().await?;
-        ensure!(made >= AT_ONCE, "{made} Jobs");
+        let made = made().await?.len();
+        ensure!(made >= count, "{made} Jobs");
         anyhow::Ok(())
     })
     .await?;
     ctx.until_idle().await?;
     let made = made().await?;
-    ensure!(made == AT_ONCE, "{made} Jobs at the same time");
-    kubelet.end().await
+    ensure!(made.len() == count, "{} Jobs where {count} are expected", made.len());
+    Ok(made)
 }
 
 /// Bundles in images of one namespace that are unpacked at the same time.

@@ -17,7 +17,7 @@ use olm_types::api::InstallPlan;
 use serde::Deserialize;
 
 use super::reconcile::ResolutionReconciler;
-use super::unpack::Images;
+use super::unpack::{Images, UnpackSlots};
 use crate::clock;
 
 impl ResolutionReconciler {
@@ -27,10 +27,10 @@ impl ResolutionReconciler {
         &self,
         namespace: &mut Namespace,
         part: &Part,
-        on_the_way: &mut usize,
+        slots: &mut UnpackSlots,
     ) -> Result<Result<Conclusion, Failure>, ReconcileError> {
         let Part { namespace: own, selection } = part;
-        let unpacked = match self.unpack(own, selection, on_the_way).await? {
+        let unpacked = match self.unpack(own, selection, slots).await? {
             Ok(Images::Unpacked(unpacked)) => unpacked,
             Ok(Images::Awaited(conclusion)) => return Ok(Ok(conclusion)),
             Err(failure) => return Ok(Err(failure)),

@@ -22,6 +22,7 @@ use super::outcome::Outcomes;
 use super::solve::{Refused, ResolutionInputs};
 use super::solver::Solver;
 use super::unchanged::{Inputs, Unchanged};
+use super::unpack::UnpackSlots;
 use crate::clock;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
@@ -157,7 +158,7 @@ impl ResolutionReconciler {
         if parts.iter().any(is_new) && self.waits(namespace) {
             return Ok(Conclusion::RequeueAfter(Duration::ZERO));
         }
-        let (mut namespace, mut on_the_way) = (namespace.clone(), 0);
+        let (mut namespace, mut slots) = (namespace.clone(), self.unpack_slots(&parts));
         for mut part in parts {
             let (limit, now) = (self.retry_timeout, clock::now());
             if let Some(plan) = unfinished(&part.namespace, &part.selection, limit, now) {
@@ -165,7 +166,7 @@ impl ResolutionReconciler {
                 continue;
             }
             part.selection.kept_back = solved.kept_back.clone();
-            let installed = self.install_or_report(&mut namespace, &part, &mut on_the_way).await?;
+            let installed = self.install_or_report(&mut namespace, &part, &mut slots).await?;
             conclusion = sooner(conclusion, installed);
         }
         Ok(conclusion)
@@ -188,9 +189,9 @@ impl ResolutionReconciler {
         &self,
         namespace: &mut Namespace,
         part: &Part,
-        on_the_way: &mut usize,
+        slots: &mut UnpackSlots,
     ) -> Result<Conclusion, ReconcileError> {
-        match self.install(namespace, part, on_the_way).await? {
+        match self.install(namespace, part, slots).await? {
             Ok(conclusion) => Ok(conclusion),
             Err(failure) => self.report(&part.namespace, &failure, &part.selection.kept_back).await,
         }

@@ -5,10 +5,11 @@ use std::time::Duration;
 use olm_kit::controller::{Conclusion, ReconcileError};
 use olm_lifecycle::install_plan::steps;
 use olm_lifecycle::subscription::resolution::{
-    Awaited, Choice, Failure, KeptBack, Namespace, Selection, unpack_failed, unpacking,
+    Awaited, Choice, Failure, KeptBack, Namespace, Part, Selection, unpack_failed, unpacking,
 };
 use olm_lifecycle::unpack::lookup::{LookupState, state};
-use olm_lifecycle::unpack::{self, UnpackSettings, Unpacked};
+use olm_lifecycle::unpack::{self, AttemptState, UnpackSettings, Unpacked};
+use olm_types::api::BundleLookup;
 
 use super::reconcile::ResolutionReconciler;
 use crate::clock;
@@ -29,6 +30,27 @@ const ALL_BUNDLES: usize = 64 << 20;
 /// other namespaces; the next ones follow when these are unpacked.
 const AT_ONCE: usize = 16;
 
+/// Places of one namespace for images that are unpacked at the same time, for all parts of its solution.
+#[derive(Debug)]
+pub(super) struct UnpackSlots {
+    free: usize,
+}
+
+impl UnpackSlots {
+    /// Those that are left when so many images are on their way.
+    fn beside(under_way: usize) -> Self {
+        Self { free: AT_ONCE.saturating_sub(under_way) }
+    }
+
+    fn is_free(&self) -> bool {
+        self.free > 0
+    }
+
+    fn take(&mut self) {
+        self.free = self.free.saturating_sub(1);
+    }
+}
+
 /// What came of one look at the images.
 #[derive(Default)]
 struct UnpackProgress {
@@ -38,19 +60,18 @@ struct UnpackProgress {
     awaited: Vec<Awaited>,
     problems: Vec<String>,
     look_again: Option<Duration>,
-    /// Whether an image was not looked at, as so many are on their way.
-    has_left_out: bool,
+    /// Whether an image waits for a slot.
+    has_held: bool,
 }
 
 impl ResolutionReconciler {
     /// Brings images nearer to being unpacked, and reports how they are. The outer error is a
-    /// refused write, the inner one is reported on the Subscriptions. `on_the_way` counts what is on its way
-    /// in the namespace, for other parts of the solution as well.
+    /// refused write, the inner one is reported on the Subscriptions. What begins takes one of `slots`.
     pub(super) async fn unpack(
         &self,
         namespace: &Namespace,
         selection: &Selection,
-        on_the_way: &mut usize,
+        slots: &mut UnpackSlots,
     ) -> Result<Result<Images, Failure>, ReconcileError> {
         if !selection.needs_images() {
             return Ok(Ok(Images::Unpacked(Vec::new())));
@@ -62,20 +83,19 @@ impl ResolutionReconciler {
             };
         let mut look = UnpackProgress::default();
         for (choice, image) in &selection.images {
-            if *on_the_way >= AT_ONCE {
-                look.has_left_out = true;
-                break;
-            }
-            let before = look.awaited.len();
-            if let Err(failure) = self.look(&mut look, choice, image, &settings).await? {
+            let lookup =
+                match steps::bundle_lookup(&choice.entry, image, choice.replaces.as_deref()) {
+                    Ok(lookup) => lookup,
+                    Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
+                };
+            if let Err(failure) = self.look(&mut look, choice, lookup, &settings, slots).await? {
                 return Ok(Err(failure));
             }
-            *on_the_way = on_the_way.saturating_add(look.awaited.len().saturating_sub(before));
         }
         if !look.problems.is_empty() {
             return Ok(Err(Failure::Unpack(aggregate(look.problems))));
         }
-        if look.awaited.is_empty() && look.has_left_out {
+        if look.awaited.is_empty() && look.has_held {
             // Those that are on their way bring the namespace back.
             return Ok(Ok(Images::Awaited(Conclusion::Done)));
         }
@@ -87,31 +107,48 @@ impl ResolutionReconciler {
             .map(|reported| Ok(Images::Awaited(reported)))
     }
 
+    /// The slots that are left beside all images of the parts that are on their way already, so that these
+    /// count wherever they are in the order.
+    pub(super) fn unpack_slots(&self, parts: &[Part]) -> UnpackSlots {
+        let images = parts.iter().flat_map(|part| &part.selection.images);
+        let lookups = images.filter_map(|(choice, image)| {
+            steps::bundle_lookup(&choice.entry, image, choice.replaces.as_deref()).ok()
+        });
+        let is_under_way =
+            |lookup: &BundleLookup| self.bundles.attempt(lookup) == AttemptState::UnderWay;
+        UnpackSlots::beside(lookups.filter(is_under_way).count())
+    }
+
     async fn look(
         &self,
         look: &mut UnpackProgress,
         choice: &Choice,
-        image: &str,
+        lookup: BundleLookup,
         settings: &UnpackSettings,
+        slots: &mut UnpackSlots,
     ) -> Result<Result<(), Failure>, ReconcileError> {
-        let entry = &choice.entry;
-        let bad = |error: steps::BundleError| Failure::Bundle(error.to_string());
-        let lookup = match steps::bundle_lookup(entry, image, choice.replaces.as_deref()) {
-            Ok(lookup) => lookup,
-            Err(error) => return Ok(Err(bad(error))),
-        };
-        match self.bundles.unpack(lookup, settings).await {
+        let attempt = self.bundles.attempt(&lookup);
+        if attempt == AttemptState::None && !slots.is_free() {
+            look.has_held = true;
+            return Ok(Ok(()));
+        }
+        match self.bundles.unpack(lookup, settings, slots.is_free()).await {
+            Ok(Progress::Held) => look.has_held = true,
             Ok(Progress::Unpacked(lookup, bundle)) => {
                 look.bytes = look.bytes.saturating_add(bundle.bytes());
                 if look.bytes > ALL_BUNDLES {
                     return Ok(Err(Failure::Unpack(too_large(&lookup.identifier))));
                 }
-                match Unpacked::new(lookup, entry.clone(), bundle) {
+                match Unpacked::new(lookup, choice.entry.clone(), bundle) {
                     Ok(unpacked) => look.unpacked.push(unpacked),
-                    Err(error) => return Ok(Err(bad(error))),
+                    Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
                 }
             }
             Ok(Progress::Awaited { awaited, look_again }) => {
+                let is_at_work = state(&awaited.lookup) != LookupState::Failed;
+                if is_at_work && attempt != AttemptState::UnderWay {
+                    slots.take();
+                }
                 look.awaited.push(awaited);
                 look.look_again = look.look_again.into_iter().chain(look_again).min();
             }

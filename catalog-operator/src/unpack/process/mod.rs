@@ -15,10 +15,10 @@ use kube::ResourceExt;
 use olm_catalog::bundle::config_map::{BundleFolder, DATA_BYTES, Encoding, Options, write};
 use olm_effect::{Action, Effect};
 use olm_kit::controller::ReconcileError;
-use olm_lifecycle::unpack::{Pauses, lookup};
+use olm_lifecycle::unpack::{AttemptState, Pauses, lookup};
 use olm_lifecycle::writes::target_of;
 use olm_types::annotations::SOURCE_IMAGE;
-use olm_types::api::BundleLookup;
+use olm_types::api::{BundleLookup, CatalogSource};
 use olm_types::reasons::install_plan::JOB_INCOMPLETE;
 
 use super::{BundleUnpacker, Cluster, Order, Progress, QUIET, UnpackError, config_map};
@@ -36,6 +36,10 @@ pub struct ProcessUnpacker {
 
 #[async_trait]
 impl BundleUnpacker for ProcessUnpacker {
+    fn attempt(&self, _: &Cluster, catalog: &CatalogSource, image: &str) -> AttemptState {
+        self.pulls.attempt(catalog, image)
+    }
+
     async fn unpack(&self, cluster: &Cluster, order: Order) -> Result<Progress, UnpackError> {
         let image = &order.lookup.path;
         let into = cluster.config_map(&order.catalog, image).await?;
@@ -44,6 +48,7 @@ impl BundleUnpacker for ProcessUnpacker {
         }
         let pauses = Pauses { interval: order.limits.retry_interval };
         match self.pulls.state(&order.catalog, image, pauses) {
+            State::Idle if !order.may_start => Ok(Progress::Held),
             State::Idle => {
                 let credentials = self.secrets.keychain(&Account::of(&order.catalog)).await;
                 self.pulls.start(&order.catalog, image, credentials, order.limits.timeout);

@@ -9,7 +9,7 @@ use olm_catalog::bundle::config_map::BundleFolder;
 use olm_catalog::bundle::unpack;
 use olm_catalog::image::{ImageError, ImageReference, Keychain, Limits, Registry, pull};
 use olm_kit::tasks::{Panicked, concluded};
-use olm_lifecycle::unpack::Pauses;
+use olm_lifecycle::unpack::{AttemptState, Pauses};
 use olm_types::api::CatalogSource;
 use tokio::time::Instant;
 
@@ -81,6 +81,15 @@ impl Pulls {
             slots: Slots::new(global_namespace, AT_ONCE),
             attempts: Arc::default(),
             ended: Arc::new(ended),
+        }
+    }
+
+    /// Whether the image is being pulled.
+    pub(super) fn attempt(&self, catalog: &CatalogSource, image: &str) -> AttemptState {
+        match self.attempts.get(&key(catalog, image)) {
+            None => AttemptState::None,
+            Some(attempt) if attempt.result.is_none() => AttemptState::UnderWay,
+            Some(_) => AttemptState::Ended,
         }
     }
 

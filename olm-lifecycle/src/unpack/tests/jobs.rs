@@ -18,6 +18,16 @@ fn jobs(words: &str) -> Attempts {
     Attempts::new(words.split_whitespace().map(|word| Arc::new(job(word))).collect())
 }
 
+#[rstest]
+#[case::none("", AttemptState::None)]
+#[case::at_work("nf1", AttemptState::UnderWay)]
+#[case::without_conditions("f3 x f2", AttemptState::UnderWay)]
+#[case::failed("f1 f2", AttemptState::Ended)]
+#[case::success("f1 s2", AttemptState::Ended)]
+fn one_at_work_takes_a_place(#[case] given: &str, #[case] state: AttemptState) {
+    assert_eq!(jobs(given).state(), state);
+}
+
 fn names(jobs: &[Arc<Job>]) -> Vec<String> {
     jobs.iter().map(|job| job.name_any()).collect()
 }
