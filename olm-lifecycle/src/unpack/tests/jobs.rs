@@ -8,12 +8,16 @@ use rstest::rstest;
 
 use super::*;
 
-/// `f3` failed at second 3, `s1` and `nf3` did not fail and were created then, `x` says nothing.
+/// `f3` failed at second 3, `s1` and `nf3` did not fail and were created then, `c2` is complete, `x` says nothing.
 fn jobs(words: &str) -> Attempts {
     let job = |word: &str| {
         let digits: String = word.chars().filter(char::is_ascii_digit).collect();
         let second = digits.parse().unwrap_or(0);
-        if word.starts_with('f') { failed(word, second) } else { live(word, second) }
+        match word.chars().next() {
+            Some('f') => failed(word, second),
+            Some('c') => with_condition(live(word, second), "Complete", "", second),
+            _ => live(word, second),
+        }
     };
     Attempts::new(words.split_whitespace().map(|word| Arc::new(job(word))).collect())
 }
@@ -23,7 +27,7 @@ fn jobs(words: &str) -> Attempts {
 #[case::at_work("nf1", AttemptState::UnderWay)]
 #[case::without_conditions("f3 x f2", AttemptState::UnderWay)]
 #[case::failed("f1 f2", AttemptState::Ended)]
-#[case::success("f1 s2", AttemptState::Ended)]
+#[case::success("f1 c2", AttemptState::Ended)]
 fn one_at_work_takes_a_place(#[case] given: &str, #[case] state: AttemptState) {
     assert_eq!(jobs(given).state(), state);
 }
