@@ -84,4 +84,5 @@ pub(super) const LEFT: &[(&str, &[&str])] = &[
     ("uninstall::subscription_being_deleted", &["OLM019"]),
     ("unpack::a_bundle_image", &["OLM007"]),
     ("unpack::causes_are_reported", &["OLM012"]),
+    ("unpack::so_many_at_a_time", &["OLM012"]),
 ];
