@@ -53,6 +53,12 @@ pub fn is_missing(line: &str) -> bool {
     line.ends_with(NOT_DONE)
 }
 
+/// Whether a line is about something that was done, and not shown.
+#[must_use]
+pub fn is_more(line: &str) -> bool {
+    line.ends_with(NOT_SHOWN)
+}
+
 /// The object of a line that says that it was changed, and not shown so: whether it has other contents is not known
 /// by the audit log.
 #[must_use]
@@ -171,6 +177,7 @@ mod tests {
         #[case] again: Option<&str>,
     ) {
         assert_eq!((object_of(line), written_again(line)), (object, again));
+        assert_eq!(is_more(line) || is_missing(line), object.is_some());
     }
 
     #[test]

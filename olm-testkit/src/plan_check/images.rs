@@ -10,6 +10,9 @@ use olm_types::api::ClusterServiceVersion;
 use olm_types::labels::COPIED_FROM;
 use serde_json::Value;
 
+/// What a line says about an image that came or went, and was not shown so.
+const HIDDEN: &str = " was not shown as ";
+
 /// Images that Deployments of the namespace run, and those that its CSVs name beside them.
 ///
 /// # Errors
@@ -48,11 +51,17 @@ pub fn differences(
     for (field, done) in [("gained", after - before), ("lost", before - after)] {
         let shown = shown(field);
         let hidden = done.difference(&shown);
-        lines.extend(hidden.map(|image| format!("images: {image} was not shown as {field}")));
+        lines.extend(hidden.map(|image| format!("images: {image}{HIDDEN}{field}")));
         let missing = shown.difference(&done);
         lines.extend(missing.map(|image| format!("images: {image} was shown as {field}")));
     }
     lines
+}
+
+/// Whether a line is about an image that came or went, and was not shown so.
+#[must_use]
+pub fn is_hidden(line: &str) -> bool {
+    line.contains(HIDDEN)
 }
 
 #[cfg(test)]
@@ -70,5 +79,6 @@ mod tests {
         let other = json!({"images": {"gained": ["other"], "lost": ["old"]}});
         let lines = ["images: new was not shown as gained", "images: other was shown as gained"];
         assert_eq!(differences(&other, &before, &after), lines);
+        assert_eq!(lines.map(is_hidden), [true, false]);
     }
 }

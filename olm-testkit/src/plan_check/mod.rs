@@ -11,7 +11,7 @@ pub mod rights;
 use serde_json::Value;
 
 pub use compare::{
-    differences, is_missing, is_to_be_collected, object_of, shown_objects, written_again,
+    differences, is_missing, is_more, is_to_be_collected, object_of, shown_objects, written_again,
 };
 pub use observed_writes::{ObservedWrites, is_of_collection, is_of_kubernetes, is_passing};
 

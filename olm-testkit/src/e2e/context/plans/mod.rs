@@ -6,7 +6,12 @@
 //! object that was not shown. Where a scenario has done nothing else until then, it names each that was shown, and
 //! rights and images are those that were shown, too. What cannot be compared is counted, with the fact that is in the
 //! way.
+//!
+//! A plan of several InstallPlans shows what is there after the last one. What came and went in between is compared
+//! with nothing, and Kubernetes may still have to collect it.
 
+mod beside;
+mod install_plans;
 mod question;
 mod tally;
 mod verdict;
@@ -15,6 +20,7 @@ mod window;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
@@ -22,10 +28,12 @@ use kube::ResourceExt;
 use kube::api::{Api, ListParams};
 use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallPlan, Subscription};
 use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::TestContext;
-use crate::audit::AuditLog;
+use crate::audit::{AuditLog, Write};
 use crate::plan_check::{images, rights, shown_objects};
+use beside::{put_beside, without_shown_beside};
 use question::{Answer, Question};
 use verdict::{Observed, Verdict, decide};
 use window::{Span, Window};
@@ -34,6 +42,18 @@ pub use tally::print_summary;
 
 /// Has scenarios in other programs compare plans; `cargo xtask test` sets it for `--plans`.
 const VARIABLE: &str = "OLM_PLANS";
+
+/// What an API server takes at most that answers at all. Scenarios stop it for seconds, and go on meanwhile.
+const ANSWERS: Duration = Duration::from_secs(2);
+
+/// Why no upgrade is planned.
+const NO_ANSWER: &str = "the API server did not answer";
+
+/// How long Kubernetes takes at most to collect what belonged to a CSV that is gone.
+const COLLECTS: Duration = Duration::from_secs(10);
+
+/// How often the log is read meanwhile.
+const READ_AGAIN: Duration = Duration::from_millis(500);
 
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
@@ -59,6 +79,8 @@ struct ForeseenPlan {
     answer: Answer,
     /// The log since before it was made.
     audit: AuditLog,
+    /// What it has had so far.
+    writes: Vec<Write>,
     begun: Timestamp,
     ended: Timestamp,
 }
@@ -68,7 +90,11 @@ impl TestContext {
     pub(super) async fn foresee_installation(&self, subscription: &Value) -> Result<()> {
         let Some(log) = self.compared_log() else { return Ok(()) };
         match serde_json::from_value::<Subscription>(subscription.clone()) {
-            Ok(subscription) => self.foresee(log, Question::installation(&subscription)).await,
+            Ok(subscription) => {
+                let plan = self.foresee(log, Question::installation(&subscription)).await?;
+                self.plans.lock().await.open.push(plan);
+                Ok(())
+            }
             // The API server is asked to refuse it.
             Err(_) => Ok(()),
         }
@@ -83,16 +109,24 @@ impl TestContext {
     ) -> Result<()> {
         let Some(log) = self.compared_log() else { return Ok(()) };
         self.catalog_changes().await;
-        let subscriptions = self.api::<Subscription>().list(&ListParams::default()).await;
-        for subscription in subscriptions.context("cannot list Subscriptions")? {
+        let (api, all) = (self.api::<Subscription>(), ListParams::default());
+        let Ok(Ok(subscriptions)) = timeout(ANSWERS, api.list(&all)).await else {
+            tally::note();
+            tally::conclude(&Verdict::NotComparable(NO_ANSWER));
+            return Ok(());
+        };
+        let mut plans = Vec::new();
+        for subscription in subscriptions {
             let spec = &subscription.spec;
             let is_of_it = spec.source == catalog && spec.source_namespace == self.namespace;
             let status = subscription.status.as_ref();
             if is_of_it && status.is_some_and(|status| status.installed_csv.is_some()) {
-                let name = subscription.name_any();
-                self.foresee(log, Question::upgrade(&name, address, content)).await?;
+                let question = Question::upgrade(&subscription.name_any(), address, content);
+                plans.push(self.foresee(log, question).await?);
             }
         }
+        put_beside(&mut plans.iter_mut().map(|plan| &mut plan.answer).collect::<Vec<_>>());
+        self.plans.lock().await.open.extend(plans);
         Ok(())
     }
 
@@ -114,7 +148,7 @@ impl TestContext {
             (here, plans.changes.clone())
         };
         for mut plan in open {
-            let verdict = self.verdict(&mut plan, &changes).await?;
+            let verdict = self.last_verdict(&mut plan, &changes).await?;
             let line = format!("plan of {} in {}: {verdict}", plan.question.about, plan.namespace);
             println!("{line}");
             tally::conclude(&verdict);
@@ -138,30 +172,48 @@ impl TestContext {
         self.facts().audit_log.as_deref().filter(|_| is_wanted)
     }
 
-    async fn foresee(&self, log: &Path, question: Question) -> Result<()> {
+    async fn foresee(&self, log: &Path, question: Question) -> Result<ForeseenPlan> {
         let (audit, begun) = (AuditLog::from_now(log.to_owned())?, Timestamp::now());
         let answer = question.ask(self).await;
         let (namespace, ended) = (self.namespace.clone(), Timestamp::now());
-        let plan = ForeseenPlan { question, namespace, answer, audit, begun, ended };
         tally::note();
-        self.plans.lock().await.open.push(plan);
-        Ok(())
+        let writes = Vec::new();
+        Ok(ForeseenPlan { question, namespace, answer, audit, writes, begun, ended })
+    }
+
+    /// The verdict once Kubernetes has collected what it may have to.
+    async fn last_verdict(
+        &self,
+        foreseen: &mut ForeseenPlan,
+        changes: &[Timestamp],
+    ) -> Result<Verdict> {
+        let deadline = Instant::now() + COLLECTS;
+        loop {
+            let verdict = self.verdict(foreseen, changes).await?;
+            if !verdict.is_other() || Instant::now() > deadline {
+                return Ok(verdict);
+            }
+            sleep(READ_AGAIN).await;
+        }
     }
 
     async fn verdict(&self, foreseen: &mut ForeseenPlan, changes: &[Timestamp]) -> Result<Verdict> {
+        let namespaces = self.namespaces.lock().await.clone();
         let shown = foreseen.answer.plan.as_ref().map(shown_objects).unwrap_or_default();
         let names = shown.iter().filter_map(|object| object.rsplit([' ', '/']).next());
-        let texts = names.filter(|name| !name.is_empty()).chain([self.namespace.as_str()]);
-        let texts: Vec<&str> = texts.collect();
-        let writes = foreseen.audit.writes_about(&texts)?;
+        let names = names.filter(|name| !name.is_empty());
+        let texts: Vec<&str> = names.chain(namespaces.iter().map(String::as_str)).collect();
+        foreseen.writes.extend(foreseen.audit.writes_about(&texts)?);
         let span = Span {
             namespace: &foreseen.namespace,
             subscription: &foreseen.question.subscription,
             shown: &shown,
+            approvals: foreseen.answer.approvals(),
+            namespaces: &namespaces,
             begun: foreseen.begun,
             ended: foreseen.ended,
         };
-        let window = Window::of(writes, &span, changes);
+        let window = Window::of(foreseen.writes.clone(), &span, changes);
         let plans = self.api::<InstallPlan>().list(&ListParams::default()).await;
         let plans = plans.context("cannot list InstallPlans")?.items;
         let succeeded = self.succeeded_csvs().await?;
@@ -170,7 +222,7 @@ impl TestContext {
         let verdict = decide(&foreseen.answer, &observed);
         match &foreseen.answer.plan {
             Ok(plan) if verdict.is_whole() => {
-                let others = self.others(plan, &foreseen.answer.images).await?;
+                let others = self.others(plan, &foreseen.answer).await?;
                 Ok(if others.is_empty() { verdict } else { Verdict::Other(others) })
             }
             _ => Ok(verdict),
@@ -187,9 +239,11 @@ impl TestContext {
     }
 
     /// Images and rights that are not as they were shown.
-    async fn others(&self, plan: &Value, before: &BTreeSet<String>) -> Result<Vec<String>> {
+    async fn others(&self, plan: &Value, answer: &Answer) -> Result<Vec<String>> {
         let after = images::there(&self.client, &self.namespace).await?;
-        let mut lines = images::differences(plan, before, &after);
+        let compare = |plan: &Value| images::differences(plan, &answer.images, &after);
+        let others: Vec<Vec<String>> = answer.beside.iter().map(compare).collect();
+        let mut lines = without_shown_beside(compare(plan), &others);
         lines.extend(rights::differences(&self.client, &self.namespace, plan).await?);
         Ok(lines)
     }

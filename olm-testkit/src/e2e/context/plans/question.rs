@@ -6,16 +6,22 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams};
+use olm_types::annotations::OURS;
 use olm_types::api::{Approval, CatalogSource, ClusterServiceVersion, CsvPhase, Subscription};
 use olm_types::conditions::subscription::RESOLUTION_FAILED;
 use olm_types::labels::COPIED_FROM;
 use serde_json::Value;
 
+use super::install_plans;
 use crate::e2e::TestContext;
 use crate::e2e::context::conditions;
 use crate::e2e::scenarios::Program;
 use crate::operators::OLM_NAMESPACE;
 use crate::plan_check::images;
+
+/// Why a Subscription asks for something else than the program can be asked.
+const ANNOTATED: &str =
+    "kubectl olm plan install takes no annotations of olm-rs, and the Subscription has some";
 
 /// What the program is asked.
 #[derive(Debug)]
@@ -27,6 +33,8 @@ pub(super) struct Question {
     words: Vec<String>,
     /// The address of a catalog that is about to change, and the folder with what it then holds.
     newer: Option<(String, PathBuf)>,
+    /// Why it is not the question that OLM is asked.
+    differs: Option<&'static str>,
 }
 
 /// What the program answers, and what was there then.
@@ -34,8 +42,11 @@ pub(super) struct Question {
 pub(super) struct Answer {
     /// The plan, or why there is none.
     pub(super) plan: Result<Value, String>,
-    /// What the operators do in the namespace anyway: what they write next may belong to that.
-    pub(super) at_work: Option<&'static str>,
+    /// Why it is not compared: such as what the operators do in the namespace anyway, as what they write next may
+    /// belong to that.
+    pub(super) not_compared: Option<&'static str>,
+    /// The plans of other Subscriptions of the namespace for the same change of a catalog.
+    pub(super) beside: Vec<Value>,
     /// The images of the namespace.
     pub(super) images: BTreeSet<String>,
 }
@@ -44,6 +55,7 @@ impl Question {
     /// What a Subscription would install.
     pub(super) fn installation(subscription: &Subscription) -> Self {
         let spec = &subscription.spec;
+        let is_annotated = subscription.annotations().keys().any(|key| key.starts_with(OURS));
         let source = format!("{}/{}", spec.source_namespace, spec.source);
         let mut words = vec!["install", &spec.name, "--source", &source];
         if let Some(channel) = spec.channel.as_deref().filter(|channel| !channel.is_empty()) {
@@ -60,6 +72,7 @@ impl Question {
             subscription: subscription.name_any(),
             words: words.into_iter().map(str::to_owned).collect(),
             newer: None,
+            differs: is_annotated.then_some(ANNOTATED),
         }
     }
 
@@ -70,26 +83,32 @@ impl Question {
             subscription: subscription.to_owned(),
             words: ["upgrade", subscription].map(str::to_owned).into(),
             newer: Some((address.to_owned(), content.to_owned())),
+            differs: None,
         }
     }
 
     /// The answer; what keeps the program, or the question, from one is no failure of the scenario.
     pub(super) async fn ask(&self, ctx: &TestContext) -> Answer {
-        self.answer(ctx).await.unwrap_or_else(|error| {
-            let (plan, at_work, images) = (Err(format!("{error:#}")), None, BTreeSet::new());
-            Answer { plan, at_work, images }
-        })
+        self.answer(ctx).await.unwrap_or_else(|error| Answer::without_plan(format!("{error:#}")))
     }
 
+    /// The program runs only where its answer is compared: it takes its time, and a scenario that creates several
+    /// Subscriptions one after the other is another one when the first is installed before the second is there.
     async fn answer(&self, ctx: &TestContext) -> Result<Answer> {
-        let at_work = at_work(ctx).await?;
+        let not_compared = match self.differs {
+            Some(why) => Some(why),
+            None => at_work(ctx).await?,
+        };
+        if let Some(why) = not_compared {
+            return Ok(Answer { not_compared, ..Answer::without_plan(why.to_owned()) });
+        }
         let images = images::there(&ctx.client, &ctx.namespace).await?;
         let flags = self.flags(ctx).await?;
         let words = self.words.iter().chain(&flags).map(String::as_str);
         let words: Vec<&str> = ["--cache-dir", "", "plan"].into_iter().chain(words).collect();
         let ended = Program::new(ctx).await?.run(&words).await?;
         let plan = serde_json::from_str(&ended.printed).map_err(|_| ended.errors);
-        Ok(Answer { plan, at_work, images })
+        Ok(Answer { plan, images, not_compared: None, beside: Vec::new() })
     }
 
     /// Where each catalog that the namespace sees is read.
@@ -114,6 +133,18 @@ impl Question {
             Some((changed, content)) if changed == address => content.display().to_string(),
             _ => address.to_owned(),
         })
+    }
+}
+
+impl Answer {
+    /// None, and why.
+    pub(super) fn without_plan(why: String) -> Self {
+        Self { plan: Err(why), not_compared: None, beside: Vec::new(), images: BTreeSet::new() }
+    }
+
+    /// How many InstallPlans of the namespace were shown to wait for approval.
+    pub(super) fn approvals(&self) -> usize {
+        self.plan.iter().chain(&self.beside).map(install_plans::waiting).sum()
     }
 }
 
@@ -159,6 +190,19 @@ mod tests {
         let expected = "install kettle --source ns/kitchen --channel stable --version kettle.v1 --approval Manual";
         assert_eq!(question.words.join(" "), expected);
         assert_eq!(question.subscription, "mine");
+    }
+
+    #[rstest]
+    #[case::ours("olm-rs.dev/pin", Some(ANNOTATED))]
+    #[case::of_others("example.com/pin", None)]
+    fn annotations_of_ours_ask_for_something_else(
+        #[case] key: &str,
+        #[case] expected: Option<&str>,
+    ) {
+        let subscription = json!({"metadata": {"name": "mine", "annotations": {key: "true"}}, "spec": {
+            "name": "kettle", "source": "kitchen", "sourceNamespace": "ns"}});
+        let subscription = serde_json::from_value::<Subscription>(subscription).unwrap();
+        assert_eq!(Question::installation(&subscription).differs, expected);
     }
 
     #[rstest]

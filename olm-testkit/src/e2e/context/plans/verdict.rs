@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use olm_types::api::{InstallPlan, InstallPlanPhase};
+use olm_types::api::InstallPlan;
 use serde_json::Value;
 
+use super::beside::without_shown_beside;
+use super::install_plans;
 use super::question::Answer;
 use super::window::Window;
 use crate::plan_check::{
-    ObservedWrites, differences, is_missing, is_to_be_collected, object_of, problem, written_again,
+    ObservedWrites, differences, is_missing, is_more, is_to_be_collected, object_of, problem,
+    written_again,
 };
 
 /// Why there is nothing to compare with.
@@ -17,6 +20,8 @@ const NO_PLAN: &str = "no plan could be made";
 const NOT_READ: &str = "not all contents could be read";
 const REFUSED: &str = "the plan was refused, and nothing was installed";
 const NO_GROUP: &str = "the namespace had no OperatorGroup yet";
+const OTHER_GROUPS: &str =
+    "the plan was refused, and an OperatorGroup of another namespace changed";
 
 /// Why not all of it was done.
 const NOT_COMPLETE: &str = "an InstallPlan is not complete, or its operator has not succeeded";
@@ -71,27 +76,32 @@ impl fmt::Display for Verdict {
 
 /// Compares steps and objects. Where the verdict is whole, rights and images may be compared, too.
 pub(super) fn decide(answer: &Answer, observed: &Observed<'_>) -> Verdict {
-    let Ok(plan) = &answer.plan else { return Verdict::NotComparable(NO_PLAN) };
-    if let Some(why) = answer.at_work.or_else(|| incomparable(plan)) {
+    if let Some(why) = answer.not_compared {
         return Verdict::NotComparable(why);
     }
-    let window = observed.window;
-    if let Some(why) = problem(plan) {
-        let all_done = || observed.plans.iter().all(is_complete);
-        let is_done = window.ended_by.is_none() && window.has_install_plan() && all_done();
-        return match is_done {
-            true => Verdict::Other(vec![format!("it was installed, and this was shown: {why}")]),
-            false => Verdict::NotComparable(REFUSED),
-        };
+    let Ok(plan) = &answer.plan else { return Verdict::NotComparable(NO_PLAN) };
+    if let Some(why) = incomparable(plan) {
+        return Verdict::NotComparable(why);
     }
-    let (mut lines, is_complete) = hops(plan, observed);
+    if let Some(why) = stopped(plan) {
+        return not_stopped(&why, answer, observed);
+    }
+    let window = observed.window;
+    let (mut lines, is_complete) = install_plans::compare(plan, observed);
+    if !install_plans::are_shown(plan) && is_installed_alone(answer, observed) {
+        lines.push("an InstallPlan was made, and none was shown".to_owned());
+    }
     if lines.is_empty()
-        && let (Some(why), false) = (window.ended_by, has_begun(plan, observed))
+        && let (Some(why), false) = (window.ended_by, install_plans::has_begun(plan, observed))
     {
         return Verdict::NotComparable(why);
     }
-    let is_whole = is_complete && window.ended_by.is_none();
-    lines.extend(objects(plan, observed, is_whole));
+    let mut plans = answer.beside.iter().chain([plan]);
+    let is_on_the_way = plans.any(|plan| install_plans::is_on_the_way(plan, observed));
+    let is_whole = is_complete && window.ended_by.is_none() && !is_on_the_way;
+    let mut objects = objects(plan, &answer.beside, observed);
+    objects.retain(|line| is_whole || !is_missing(line) && !(is_on_the_way && is_more(line)));
+    lines.extend(objects);
     match lines.is_empty() {
         false => Verdict::Other(lines),
         true if is_whole => Verdict::Whole(list(&plan["changes"]).count()),
@@ -109,79 +119,53 @@ fn incomparable(plan: &Value) -> Option<&'static str> {
     list(&plan["changes"]).any(makes_group).then_some(NO_GROUP)
 }
 
-/// Whether the first InstallPlan that was shown is there.
-fn has_begun(plan: &Value, observed: &Observed<'_>) -> bool {
-    list(&plan["hops"]).next().is_some_and(|hop| install_plan(hop, observed).is_some())
+/// Why a plan is not executed. What was refused beside InstallPlans that are shown is another Subscription, or what
+/// would come after them.
+fn stopped(plan: &Value) -> Option<String> {
+    let has_problems = list(&plan["problems"]).next().is_some();
+    problem(plan).filter(|_| has_problems || !install_plans::are_shown(plan))
 }
 
-/// What is not as it was shown of InstallPlans, and whether all of them have come to their end.
-fn hops(plan: &Value, observed: &Observed<'_>) -> (Vec<String>, bool) {
-    let (mut lines, mut is_complete) = (Vec::new(), true);
-    for hop in list(&plan["hops"]) {
-        match install_plan(hop, observed) {
-            Some(found) => {
-                lines.extend(steps(hop, found));
-                is_complete &= self::is_complete(found);
-            }
-            None if is_complete && observed.window.ended_by.is_none() => {
-                lines.push(format!("no InstallPlan of {:?} is there", csvs(hop)));
-            }
-            None => is_complete = false,
-        }
+/// What it means that a plan was executed, or not, which was shown to be stopped.
+fn not_stopped(why: &str, answer: &Answer, observed: &Observed<'_>) -> Verdict {
+    let is_done = observed.plans.iter().all(install_plans::is_complete);
+    if !is_done || !is_installed_alone(answer, observed) {
+        return Verdict::NotComparable(REFUSED);
     }
-    let last = list(&plan["hops"]).last().map(csvs).unwrap_or_default();
-    let has_succeeded = last.iter().all(|csv| observed.succeeded.contains(*csv));
-    if last.is_empty() && observed.window.has_install_plan() && observed.window.ended_by.is_none() {
-        lines.push("an InstallPlan was made, and none was shown".to_owned());
+    match observed.window.has_other_groups {
+        true => Verdict::NotComparable(OTHER_GROUPS),
+        false => Verdict::Other(vec![format!("it was installed, and this was shown: {why}")]),
     }
-    (lines, is_complete && has_succeeded)
 }
 
-/// The InstallPlan of exactly these CSVs.
-fn install_plan<'p>(hop: &Value, observed: &'p Observed<'_>) -> Option<&'p InstallPlan> {
-    let shown = csvs(hop);
-    observed.plans.iter().rev().find(|plan| {
-        let names = plan.spec.cluster_service_version_names.iter().map(String::as_str);
-        names.collect::<BTreeSet<&str>>() == shown
-    })
-}
-
-fn csvs(hop: &Value) -> BTreeSet<&str> {
-    list(&hop["bundles"]).filter_map(|bundle| bundle["csv"].as_str()).collect()
-}
-
-fn is_complete(plan: &InstallPlan) -> bool {
-    plan.status.as_ref().is_some_and(|status| status.phase == InstallPlanPhase::Complete)
-}
-
-/// A line when the steps of an InstallPlan, once it has any, are not those that were shown.
-fn steps(hop: &Value, plan: &InstallPlan) -> Option<String> {
-    let steps = plan.status.iter().flat_map(|status| &status.plan);
-    let done: Vec<String> =
-        steps.map(|step| format!("{}/{}", step.resource.kind, step.resource.name)).collect();
-    let shown: Vec<&str> = list(&hop["steps"]).filter_map(Value::as_str).collect();
-    (!done.is_empty() && done != shown).then(|| format!("steps: {shown:?} shown, {done:?} done"))
+/// Whether an InstallPlan was made that is of no other plan.
+fn is_installed_alone(answer: &Answer, observed: &Observed<'_>) -> bool {
+    let window = observed.window;
+    let is_alone = !answer.beside.iter().any(install_plans::are_shown);
+    is_alone && window.ended_by.is_none() && window.has_install_plan()
 }
 
 /// What is not as it was shown of objects.
-fn objects(plan: &Value, observed: &Observed<'_>, is_whole: bool) -> Vec<String> {
+fn objects(plan: &Value, beside: &[Value], observed: &Observed<'_>) -> Vec<String> {
     let seen = ObservedWrites::of(&observed.window.writes, observed.namespace);
-    let mut lines = differences(plan, &seen);
+    let others: Vec<Vec<String>> = beside.iter().map(|other| differences(other, &seen)).collect();
+    let mut lines = without_shown_beside(differences(plan, &seen), &others);
     lines.retain(|line| {
         // Other scenarios make namespaces, and so copies.
         let Some(object) = object_of(line) else { return false };
         let is_of_scenario = OF_SCENARIOS.iter().any(|resource| object.starts_with(resource));
         // The audit log has no name for what the API server names.
         let is_unnamed = object.contains('*') || object.ends_with([' ', '/']);
-        let is_excused = is_to_be_collected(line) || !is_whole && is_missing(line);
-        let is_unclear =
-            written_again(line).is_some() || observed.window.meanwhile.contains(object);
-        !(is_of_scenario || is_unnamed || is_excused || is_unclear)
+        let is_unclear = is_to_be_collected(line)
+            || written_again(line).is_some()
+            || observed.window.meanwhile.contains(object);
+        !(is_of_scenario || is_unnamed || is_unclear)
     });
     lines
 }
 
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
+/// The items of a list; none where there is none.
+pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
@@ -227,10 +211,10 @@ mod tests {
         objects: &[&str],
         ended_by: Option<&'static str>,
     ) -> Verdict {
-        let answer = Answer { plan: Ok(plan), at_work: None, images: BTreeSet::new() };
+        let answer = Answer { plan: Ok(plan), ..Answer::without_plan(String::new()) };
         let writes = objects.iter().map(|object| created(object)).collect();
-        let window =
-            Window { writes, meanwhile: BTreeSet::from(["roles ns/r".to_owned()]), ended_by };
+        let meanwhile = BTreeSet::from(["roles ns/r".to_owned()]);
+        let window = Window { writes, meanwhile, ended_by, has_other_groups: false };
         let succeeded = BTreeSet::from(["kettle.v1".to_owned()]);
         let (namespace, plans) = ("ns", plans.to_vec());
         decide(&answer, &Observed { namespace, window: &window, plans, succeeded })
@@ -279,9 +263,64 @@ mod tests {
         assert_eq!(verdict(plan, &plans, objects, None), expected);
     }
 
+    /// Three versions in a row, of which the second brings a Role.
+    #[rstest]
+    #[case::at_the_end(3, &["services ns/a"], Verdict::Whole(2))]
+    #[case::what_stays_was_not_shown(3, &["services ns/a", "roles ns/s"],
+        Verdict::Other(vec!["created: roles ns/s was done, and not shown".to_owned()]))]
+    #[case::on_the_way(2, &["services ns/a", "roles ns/s"], Verdict::Begun(NOT_COMPLETE))]
+    fn of_several_versions_the_end_is_compared(
+        #[case] done: usize,
+        #[case] objects: &[&str],
+        #[case] expected: Verdict,
+    ) {
+        let csvs = ["kettle.v0", "kettle.v0.1", "kettle.v1"];
+        let hop = |csv: &str| json!({"bundles": [{"csv": csv}], "steps": ["Service/a"]});
+        let mut plan = plan();
+        plan["hops"] = json!(csvs.map(hop));
+        let mut plans = csvs.map(|csv| {
+            let mut made = install_plan("Complete", "a");
+            made.spec.cluster_service_version_names = vec![csv.to_owned()];
+            made
+        });
+        if done < plans.len() {
+            plans[done] = InstallPlan {
+                spec: plans[done].spec.clone(),
+                ..install_plan("RequiresApproval", "a")
+            };
+        }
+        assert_eq!(verdict(plan, &plans, objects, None), expected);
+    }
+
+    /// What is shown beside a plan that shows nothing, or is refused.
+    #[rstest]
+    #[case::of_another(json!({"hops": []}), plan(), false, Verdict::Whole(0))]
+    #[case::of_none(json!({"hops": []}), json!({"hops": []}), false, Verdict::Other(vec![
+        "an InstallPlan was made, and none was shown".to_owned(),
+        "created: services ns/a was done, and not shown".to_owned()]))]
+    #[case::refused(json!({"problems": ["p"]}), plan(), false, Verdict::NotComparable(REFUSED))]
+    #[case::no_more(json!({"problems": ["p"]}), json!({}), true, Verdict::NotComparable(OTHER_GROUPS))]
+    #[case::another_is_refused(
+        { let mut plan = plan(); plan["refused"] = json!({"spoon": "no channel"}); plan },
+        json!({"refused": {"spoon": "no channel"}}), false, Verdict::Whole(2))]
+    fn what_another_subscription_gets_is_not_compared(
+        #[case] shown: Value,
+        #[case] beside: Value,
+        #[case] has_other_groups: bool,
+        #[case] expected: Verdict,
+    ) {
+        let answer =
+            Answer { plan: Ok(shown), beside: vec![beside], ..Answer::without_plan(String::new()) };
+        let writes = ["installplans ns/install-a", "services ns/a"].map(created).into();
+        let window = Window { writes, has_other_groups, ..Window::default() };
+        let (namespace, plans) = ("ns", vec![install_plan("Complete", "a")]);
+        let succeeded = BTreeSet::from(["kettle.v1".to_owned()]);
+        let observed = Observed { namespace, window: &window, plans, succeeded };
+        assert_eq!(decide(&answer, &observed), expected);
+    }
+
     #[test]
     fn what_was_under_way_is_not_compared() {
-        let (at_work, images) = (Some("under way"), BTreeSet::new());
         let window = Window::default();
         let observed = Observed {
             namespace: "ns",
@@ -289,8 +328,14 @@ mod tests {
             plans: Vec::new(),
             succeeded: BTreeSet::new(),
         };
-        let decided = |plan| decide(&Answer { plan, at_work, images: images.clone() }, &observed);
-        assert_eq!(decided(Ok(plan())), Verdict::NotComparable("under way"));
-        assert_eq!(decided(Err("no such package".to_owned())), Verdict::NotComparable(NO_PLAN));
+        let decided = |plan, not_compared| {
+            let answer = Answer { plan, not_compared, ..Answer::without_plan(String::new()) };
+            decide(&answer, &observed)
+        };
+        let under_way = Verdict::NotComparable("under way");
+        assert_eq!(decided(Ok(plan()), Some("under way")), under_way);
+        assert_eq!(decided(Err(String::new()), Some("under way")), under_way);
+        let no_plan = decided(Err("no such package".to_owned()), None);
+        assert_eq!(no_plan, Verdict::NotComparable(NO_PLAN));
     }
 }

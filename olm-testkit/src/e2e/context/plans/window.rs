@@ -8,11 +8,17 @@ use crate::audit::Write;
 use crate::operators::Operator;
 use crate::plan_check::{is_of_kubernetes, is_passing};
 
+/// As the audit log names them.
+const INSTALL_PLANS: &str = "installplans";
+
 /// The scenario itself wrote.
 pub(super) const WRITTEN: &str = "the scenario wrote something else in the namespace";
 
 /// The scenario changed a catalog.
 pub(super) const PUBLISHED: &str = "a catalog changed";
+
+/// The scenario approved more than the plan shows, which ends before that.
+pub(super) const APPROVED: &str = "an InstallPlan was approved that was not shown to wait for it";
 
 /// What a plan is about.
 pub(super) struct Span<'a> {
@@ -21,6 +27,10 @@ pub(super) struct Span<'a> {
     pub(super) subscription: &'a str,
     /// The objects that were shown, as the audit log names them.
     pub(super) shown: &'a BTreeSet<String>,
+    /// How many InstallPlans were shown to wait for approval.
+    pub(super) approvals: usize,
+    /// All namespaces of the scenario.
+    pub(super) namespaces: &'a [String],
     /// When the program was started.
     pub(super) begun: Timestamp,
     /// When it had ended.
@@ -30,34 +40,45 @@ pub(super) struct Span<'a> {
 /// What was done.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    /// By the operators, and by Kubernetes of objects that were shown.
+    /// By the operators, and by Kubernetes of objects that were shown or made meanwhile. What was made meanwhile may
+    /// have gone later.
     pub(super) writes: Vec<Write>,
     /// Objects that were written while the plan was made: whether it was made of the objects before that is not known.
     pub(super) meanwhile: BTreeSet<String>,
     /// What was done otherwise, after which writes are not compared any more.
     pub(super) ended_by: Option<&'static str>,
+    /// Whether the scenario wrote an OperatorGroup of another namespace, which may have reached this one.
+    pub(super) has_other_groups: bool,
 }
 
 impl Window {
     /// Of the writes since a plan was begun, and the times of changes of catalogs.
     pub(super) fn of(mut writes: Vec<Write>, span: &Span<'_>, changes: &[Timestamp]) -> Self {
+        let has_other_groups = writes.iter().any(|write| span.is_of_other_group(write));
         writes.retain(|write| span.concerns(write));
-        let by_others = writes.iter().filter(|write| span.is_by_others(write));
-        let by_others = by_others.map(|write| (write.received, WRITTEN));
-        let changes = changes.iter().filter(|change| **change > span.begun);
-        let all = by_others.chain(changes.map(|change| (*change, PUBLISHED)));
-        let first = all.min();
+        let first = span.end(&writes, changes);
+        let is_in_time = |write: &Write| first.is_none_or(|(end, _)| write.received < end);
+        let new = writes.iter().filter(|write| is_of_olm(write) && write.is_new);
+        let new = new.filter(|write| is_in_time(write)).map(|write| write.object.clone());
+        let new: BTreeSet<String> = new.collect();
         writes.retain(|write| {
-            span.is_of_plan(write) && first.is_none_or(|(end, _)| write.received < end)
+            let goes = write.verb == "delete" && new.contains(&write.object) && follows(write);
+            goes || is_in_time(write) && span.is_of_plan(write)
         });
         let meanwhile = writes.iter().filter(|write| write.received <= span.ended);
         let meanwhile = meanwhile.map(|write| write.object.clone()).collect();
-        Self { writes, meanwhile, ended_by: first.map(|(_, what)| what) }
+        Self { writes, meanwhile, ended_by: first.map(|(_, what)| what), has_other_groups }
     }
 
     /// Whether an InstallPlan was made.
     pub(super) fn has_install_plan(&self) -> bool {
-        self.writes.iter().any(|write| write.resource() == "installplans" && write.is_new)
+        self.writes.iter().any(|write| write.resource() == INSTALL_PLANS && write.is_new)
+    }
+
+    /// How many InstallPlans the operators have removed: of each Subscription they keep a few.
+    pub(super) fn removed_install_plans(&self) -> usize {
+        let gone = |write: &&Write| write.resource() == INSTALL_PLANS && write.verb == "delete";
+        self.writes.iter().filter(gone).count()
     }
 }
 
@@ -70,6 +91,38 @@ impl Span<'_> {
             || self.shown.contains(&write.object)
     }
 
+    /// When something was done otherwise at first, and what.
+    fn end(&self, writes: &[Write], changes: &[Timestamp]) -> Option<(Timestamp, &'static str)> {
+        let by_others = writes.iter().filter(|write| self.is_by_others(write));
+        let by_others = by_others.map(|write| (write.received, WRITTEN));
+        let changes = changes.iter().filter(|change| **change > self.begun);
+        let changes = changes.map(|change| (*change, PUBLISHED));
+        by_others.chain(changes).chain(self.beyond_approval(writes)).min()
+    }
+
+    /// The first write of an InstallPlan that is no approval of one that was shown: each of these takes one write.
+    fn beyond_approval(&self, writes: &[Write]) -> Option<(Timestamp, &'static str)> {
+        let mut approved = BTreeSet::new();
+        let is_of_user = |write: &&Write| {
+            write.resource() == INSTALL_PLANS
+                && !write.verb.starts_with("delete")
+                && !follows(write)
+        };
+        writes.iter().filter(is_of_user).find_map(|write| {
+            let is_first = approved.insert(write.object.as_str());
+            let is_one_more = approved.len() > self.approvals;
+            let what = if is_first { APPROVED } else { WRITTEN };
+            (is_one_more || !is_first).then_some((write.received, what))
+        })
+    }
+
+    /// Whether the scenario wrote an OperatorGroup of another one of its namespaces.
+    fn is_of_other_group(&self, write: &Write) -> bool {
+        let is_elsewhere =
+            write.namespace != self.namespace && self.namespaces.contains(&write.namespace);
+        is_elsewhere && write.resource() == "operatorgroups" && !follows(write)
+    }
+
     /// Whether a write may follow from the plan. What Kubernetes collects late may be of an earlier one.
     fn is_of_plan(&self, write: &Write) -> bool {
         is_of_olm(write) || is_of_kubernetes(write) && self.shown.contains(&write.object)
@@ -80,12 +133,15 @@ impl Span<'_> {
         let planned = format!("subscriptions {}/{}", self.namespace, self.subscription);
         let is_planned = write.is_new && write.object == planned;
         let is_report = write.resource().contains('/');
-        let is_deleted_plan =
-            write.resource() == "installplans" && write.verb.starts_with("delete");
+        let is_deleted_plan = write.resource() == INSTALL_PLANS && write.verb.starts_with("delete");
         let passes = is_passing(&write.object) && !is_deleted_plan;
-        let follows = is_of_olm(write) || is_of_kubernetes(write);
-        !(follows || is_planned || is_report || passes)
+        !(follows(write) || is_planned || is_report || passes)
     }
+}
+
+/// Whether a write follows from others, and is none of the scenario itself.
+fn follows(write: &Write) -> bool {
+    is_of_olm(write) || is_of_kubernetes(write)
 }
 
 fn is_of_olm(write: &Write) -> bool {
@@ -138,12 +194,22 @@ mod tests {
             write(6, "", "update", "deployments/status ns/a", "ns"),
             write(6, "kube-controller-manager", "delete", "configmaps ns/b", "ns"),
             write(6, "kube-controller-manager", "delete", "clusterroles a-shown", ""),
+            write(9, "kube-controller-manager", "delete", "services ns/a", "ns"),
             olm(9, "services ns/late", "ns"),
         ];
         writes.extend(more);
         let shown = BTreeSet::from(["clusterroles a-shown".to_owned()]);
         let (begun, ended) = (at(0), at(2));
-        let span = Span { namespace: "ns", subscription: "mine", shown: &shown, begun, ended };
+        let namespaces = ["ns".to_owned(), "other".to_owned()];
+        let span = Span {
+            namespace: "ns",
+            subscription: "mine",
+            shown: &shown,
+            approvals: 1,
+            namespaces: &namespaces,
+            begun,
+            ended,
+        };
         let changes: Vec<Timestamp> = change.into_iter().map(at).collect();
         Window::of(writes, &span, &changes)
     }
@@ -158,6 +224,7 @@ mod tests {
             "clusterroles a-shown",
             "crds a.ns.example.com",
             "clusterroles a-shown",
+            "services ns/a",
             "services ns/late",
         ];
         assert_eq!(objects, expected);
@@ -176,6 +243,16 @@ mod tests {
         None,
         Some(WRITTEN)
     )]
+    #[case::another_approval(
+        Some(write(7, "", "patch", "installplans ns/install-b", "ns")),
+        None,
+        Some(APPROVED)
+    )]
+    #[case::a_plan_changes(
+        Some(write(7, "", "patch", "installplans ns/install-a", "ns")),
+        None,
+        Some(WRITTEN)
+    )]
     #[case::elsewhere(Some(write(7, "", "delete", "services other/a", "other")), None, None)]
     #[case::catalog(None, Some(7), Some(PUBLISHED))]
     #[case::first(Some(write(8, "", "delete", "services ns/a", "ns")), Some(7), Some(PUBLISHED))]
@@ -188,6 +265,36 @@ mod tests {
         assert_eq!(window.ended_by, expected);
         let is_late = window.writes.iter().any(|write| write.object == "services ns/late");
         assert_eq!(is_late, expected.is_none());
+        // It was made before that, and has gone since.
+        let gone = window.writes.iter().any(|write| {
+            write.verb == "delete" && write.object == "services ns/a" && write.received == at(9)
+        });
+        assert!(gone, "{:?}", window.writes);
+    }
+
+    #[rstest]
+    #[case("", "operatorgroups other/group", "other", true)]
+    #[case("", "operatorgroups ns/group", "ns", false)]
+    #[case("", "operatorgroups third/group", "third", false)]
+    #[case("", "operatorgroups/status other/group", "other", false)]
+    #[case("olm-operator", "operatorgroups other/group", "other", false)]
+    fn groups_of_other_namespaces_are_noted(
+        #[case] program: &str,
+        #[case] object: &str,
+        #[case] namespace: &str,
+        #[case] expected: bool,
+    ) {
+        let window = window(Some(write(7, program, "patch", object, namespace)), None);
+        assert_eq!(window.has_other_groups, expected);
+    }
+
+    #[test]
+    fn removed_install_plans_are_counted() {
+        let removed = |program| {
+            let more = write(7, program, "delete", "installplans ns/install-a", "ns");
+            window(Some(more), None).removed_install_plans()
+        };
+        assert_eq!((removed("catalog-operator"), removed("")), (1, 0));
     }
 
     #[rstest]

@@ -1,0 +1,150 @@
+//! The InstallPlans that were shown beside those that are there.
+
+use std::collections::BTreeSet;
+
+use olm_types::api::{Approval, InstallPlan, InstallPlanPhase};
+use serde_json::Value;
+
+use super::verdict::{Observed, list};
+
+/// What is not as it was shown of InstallPlans, and whether all of them have come to their end.
+pub(super) fn compare(plan: &Value, observed: &Observed<'_>) -> (Vec<String>, bool) {
+    let (mut lines, mut is_complete) = (Vec::new(), true);
+    let mut removed = observed.window.removed_install_plans();
+    let hops: Vec<&Value> = list(&plan["hops"]).collect();
+    for (place, hop) in hops.iter().enumerate() {
+        let is_last = place + 1 == hops.len();
+        match install_plan(hop, observed) {
+            Some(found) => {
+                lines.extend(steps(hop, found));
+                is_complete &= self::is_complete(found);
+            }
+            None if removed > 0 && !is_last => removed -= 1,
+            None if is_complete && observed.window.ended_by.is_none() => {
+                lines.push(format!("no InstallPlan of {:?} is there", csvs(hop)));
+            }
+            None => is_complete = false,
+        }
+    }
+    let last = hops.last().map(|hop| csvs(hop)).unwrap_or_default();
+    let has_succeeded = last.iter().all(|csv| observed.succeeded.contains(*csv));
+    (lines, is_complete && has_succeeded)
+}
+
+/// Whether a plan shows any.
+pub(super) fn are_shown(plan: &Value) -> bool {
+    list(&plan["hops"]).next().is_some()
+}
+
+/// How many of them wait for a user.
+pub(super) fn waiting(plan: &Value) -> usize {
+    list(&plan["hops"]).filter(|hop| hop["approval"] == Approval::Manual.as_str()).count()
+}
+
+/// Whether one of those that were shown is there.
+pub(super) fn has_begun(plan: &Value, observed: &Observed<'_>) -> bool {
+    list(&plan["hops"]).any(|hop| install_plan(hop, observed).is_some())
+}
+
+/// Whether it is between the first and the last of several: the plan shows what is there after the last one.
+pub(super) fn is_on_the_way(plan: &Value, observed: &Observed<'_>) -> bool {
+    let is_over = || observed.window.ended_by.is_none() && compare(plan, observed).1;
+    list(&plan["hops"]).count() > 1 && !is_over()
+}
+
+/// Whether one is complete.
+pub(super) fn is_complete(plan: &InstallPlan) -> bool {
+    plan.status.as_ref().is_some_and(|status| status.phase == InstallPlanPhase::Complete)
+}
+
+/// The InstallPlan of exactly these CSVs.
+fn install_plan<'p>(hop: &Value, observed: &'p Observed<'_>) -> Option<&'p InstallPlan> {
+    let shown = csvs(hop);
+    observed.plans.iter().rev().find(|plan| {
+        let names = plan.spec.cluster_service_version_names.iter().map(String::as_str);
+        names.collect::<BTreeSet<&str>>() == shown
+    })
+}
+
+fn csvs(hop: &Value) -> BTreeSet<&str> {
+    list(&hop["bundles"]).filter_map(|bundle| bundle["csv"].as_str()).collect()
+}
+
+/// A line when the steps of an InstallPlan, once it has any, are not those that were shown.
+fn steps(hop: &Value, plan: &InstallPlan) -> Option<String> {
+    let steps = plan.status.iter().flat_map(|status| &status.plan);
+    let done: Vec<String> =
+        steps.map(|step| format!("{}/{}", step.resource.kind, step.resource.name)).collect();
+    let shown: Vec<&str> = list(&hop["steps"]).filter_map(Value::as_str).collect();
+    (!done.is_empty() && done != shown).then(|| format!("steps: {shown:?} shown, {done:?} done"))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use rstest::rstest;
+    use serde_json::{from_value, json};
+
+    use super::super::window::{PUBLISHED, Window};
+    use super::*;
+    use crate::audit::Write;
+
+    fn hop(approval: &str, csv: &str) -> Value {
+        json!({"approval": approval, "bundles": [{"csv": csv}], "steps": []})
+    }
+
+    fn install_plan(csv: &str) -> InstallPlan {
+        let spec =
+            json!({"clusterServiceVersionNames": [csv], "approval": "Automatic", "approved": true});
+        let plan = json!({"metadata": {"name": "install-a"}, "spec": spec,
+            "status": {"phase": "Complete", "plan": []}});
+        from_value(plan).unwrap()
+    }
+
+    fn removed() -> Write {
+        Write {
+            program: "catalog-operator".to_owned(),
+            agent: String::new(),
+            verb: "delete".to_owned(),
+            is_new: false,
+            object: "installplans ns/install-b".to_owned(),
+            namespace: "ns".to_owned(),
+            received: Timestamp::UNIX_EPOCH,
+            done: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    /// Of three versions in a row.
+    #[rstest]
+    #[case::all(&["a", "b", "c"], 0, None, 0, true)]
+    #[case::the_first_was_removed(&["b", "c"], 1, None, 0, true)]
+    #[case::the_first_is_missing(&["b", "c"], 0, None, 1, true)]
+    #[case::two_are_missing(&["c"], 1, None, 1, true)]
+    #[case::the_last_is_missing(&["a", "b"], 1, None, 1, true)]
+    #[case::something_else_was_done(&["a"], 0, Some(PUBLISHED), 0, false)]
+    fn only_old_ones_are_removed(
+        #[case] there: &[&str],
+        #[case] gone: usize,
+        #[case] ended_by: Option<&'static str>,
+        #[case] lines: usize,
+        #[case] is_complete: bool,
+    ) {
+        let hops = ["a", "b", "c"].map(|csv| hop("Automatic", csv));
+        let plan = json!({ "hops": hops });
+        let window = Window { writes: vec![removed(); gone], ended_by, ..Window::default() };
+        let plans = there.iter().map(|csv| install_plan(csv)).collect();
+        let succeeded = BTreeSet::from(["c".to_owned()]);
+        let observed = Observed { namespace: "ns", window: &window, plans, succeeded };
+        let found = compare(&plan, &observed);
+        assert_eq!((found.0.len(), found.1), (lines, is_complete), "{found:?}");
+        assert_eq!(is_on_the_way(&plan, &observed), ended_by.is_some() || !is_complete);
+        assert!(has_begun(&plan, &observed));
+    }
+
+    #[test]
+    fn those_that_wait_are_counted() {
+        let plan = json!({"hops": [hop("Automatic", "a"), hop("Manual", "b")]});
+        assert_eq!(waiting(&plan), 1);
+        assert!(are_shown(&plan) && !are_shown(&json!({"hops": []})));
+    }
+}
