@@ -100,7 +100,7 @@ pub(super) fn decide(answer: &Answer, observed: &Observed<'_>) -> Verdict {
     let is_on_the_way = plans.any(|plan| install_plans::is_on_the_way(plan, observed));
     let is_whole = is_complete && window.ended_by.is_none() && !is_on_the_way;
     let mut objects = objects(plan, &answer.beside, observed);
-    objects.retain(|line| is_whole || !is_missing(line) && !(is_on_the_way && is_more(line)));
+    objects.retain(|line| is_whole || !(is_missing(line) || is_on_the_way && is_more(line)));
     lines.extend(objects);
     match lines.is_empty() {
         false => Verdict::Other(lines),
