@@ -16,7 +16,7 @@ pub(super) fn compare(plan: &Value, observed: &Observed<'_>) -> (Vec<String>, bo
         let is_last = place + 1 == hops.len();
         match install_plan(hop, observed) {
             Some(found) => {
-                lines.extend(steps(hop, found));
+                lines.extend(steps(hop, found).filter(|_| is_as_planned(observed)));
                 is_complete &= self::is_complete(found);
             }
             None if removed > 0 && !is_last => removed -= 1,
@@ -55,6 +55,12 @@ pub(super) fn is_on_the_way(plan: &Value, observed: &Observed<'_>) -> bool {
 /// Whether one is complete.
 pub(super) fn is_complete(plan: &InstallPlan) -> bool {
     plan.status.as_ref().is_some_and(|status| status.phase == InstallPlanPhase::Complete)
+}
+
+/// Whether InstallPlans are of what there was when the plan was shown, and not made only after something else was
+/// done.
+fn is_as_planned(observed: &Observed<'_>) -> bool {
+    observed.window.ended_by.is_none() || observed.window.has_install_plan()
 }
 
 /// The InstallPlan of exactly these CSVs.
@@ -139,6 +145,30 @@ mod tests {
         assert_eq!((found.0.len(), found.1), (lines, is_complete), "{found:?}");
         assert_eq!(is_on_the_way(&plan, &observed), ended_by.is_some() || !is_complete);
         assert!(has_begun(&plan, &observed));
+    }
+
+    /// A Subscription that the scenario made meanwhile is no step of it any more.
+    #[rstest]
+    #[case::nothing_else_was_done(None, false, 1)]
+    #[case::made_before(Some(PUBLISHED), true, 1)]
+    #[case::made_after(Some(PUBLISHED), false, 0)]
+    fn steps_are_those_of_what_there_was(
+        #[case] ended_by: Option<&'static str>,
+        #[case] is_made: bool,
+        #[case] lines: usize,
+    ) {
+        let made = Write { verb: "create".to_owned(), is_new: true, ..removed() };
+        let writes = if is_made { vec![made] } else { Vec::new() };
+        let window = Window { writes, ended_by, ..Window::default() };
+        let mut other = install_plan("a");
+        let step = json!({"resolving": "a", "status": "Present",
+            "resource": {"kind": "Service", "name": "s", "group": "", "version": "v1", "manifest": "",
+                "sourceName": "", "sourceNamespace": ""}});
+        other.status.get_or_insert_default().plan = vec![from_value(step).unwrap()];
+        let succeeded = BTreeSet::from(["a".to_owned()]);
+        let observed = Observed { namespace: "ns", window: &window, plans: vec![other], succeeded };
+        let plan = json!({"hops": [hop("Automatic", "a")]});
+        assert_eq!(compare(&plan, &observed).0.len(), lines);
     }
 
     #[test]
