@@ -19,15 +19,13 @@ pub enum SelectorError {
         operator: String,
     },
     /// The number of values does not fit the operator.
-    #[error(
-        "spec.selector.matchExpressions: operator {operator} for key {key:?} {expectation} values"
-    )]
+    #[error("spec.selector.matchExpressions: operator {operator} for key {key:?} {expectation}")]
     Values {
         /// Key of the requirement.
         key: String,
         /// The operator as given.
         operator: String,
-        /// `needs` or `takes no`.
+        /// What it wants, and what would help.
         expectation: &'static str,
     },
     /// It is compared with every namespace, again and again.
@@ -40,6 +38,12 @@ pub enum SelectorError {
 
 /// Most requirements of a selector, their values included.
 const MOST_PARTS: usize = 2_000;
+
+/// What is said of a requirement without values.
+const NEEDS_VALUES: &str = "needs values; list some, or use Exists or DoesNotExist";
+
+/// What is said of one with values that has no use for them.
+const TAKES_NONE: &str = "takes no values; remove them, or use In or NotIn";
 
 /// Whether `labels` fulfil `selector`; an empty selector fits everything.
 pub fn matches(
@@ -84,8 +88,8 @@ fn fulfils(requirement: &LabelSelectorRequirement, labels: &BTreeMap<String, Str
 fn check(requirement: &LabelSelectorRequirement) -> Result<(), SelectorError> {
     let has_values = requirement.values.as_ref().is_some_and(|values| !values.is_empty());
     match requirement.operator.as_str() {
-        "In" | "NotIn" => expect(requirement, has_values, "needs"),
-        "Exists" | "DoesNotExist" => expect(requirement, !has_values, "takes no"),
+        "In" | "NotIn" => expect(requirement, has_values, NEEDS_VALUES),
+        "Exists" | "DoesNotExist" => expect(requirement, !has_values, TAKES_NONE),
         _ => Err(SelectorError::UnknownOperator {
             key: requirement.key.clone(),
             operator: requirement.operator.clone(),
@@ -145,8 +149,11 @@ mod tests {
 
     #[rstest]
     #[case::unknown(expression("Like", "team", &["a"]), "\"Like\" is not a valid")]
-    #[case::no_values(expression("In", "team", &[]), "operator In for key \"team\" needs values")]
-    #[case::values(expression("Exists", "team", &["a"]), "takes no values")]
+    #[case::no_values(
+        expression("In", "team", &[]),
+        "operator In for key \"team\" needs values; list some"
+    )]
+    #[case::values(expression("Exists", "team", &["a"]), "takes no values; remove them")]
     #[case::large(
         expression("In", "team", &["a"; 2_000]),
         "spec.selector has 2001 requirements and values, and may have 2000"

@@ -18,7 +18,7 @@ pub enum ImageError {
     /// Too little came for too long.
     #[error(
         "the registry {host} is too slow: an answer has to begin within {} s, and each mebibyte of \
-         it to come in that time",
+         it to come in that time; look at the registry and the network before it, or use a mirror",
         .after.as_secs()
     )]
     Slow {
