@@ -6,6 +6,7 @@ use std::time::Duration;
 use kube::ResourceExt;
 use olm_lifecycle::unpack::{AttemptState, UnpackSettings, lookup};
 use olm_types::api::{BundleLookup, CatalogSource};
+use olm_types::bundle::CatalogKey;
 
 use super::{BundleUnpacker, Cluster, Order, Progress, QUIET, UnpackError};
 use crate::clock;
@@ -21,10 +22,11 @@ pub struct Bundles {
 }
 
 impl Bundles {
-    /// Whether the bundle of `lookup` is being unpacked, as far as is known without a request.
-    pub fn attempt(&self, lookup: &BundleLookup) -> AttemptState {
-        self.catalog(lookup).map_or(AttemptState::None, |catalog| {
-            self.unpacker.attempt(&self.cluster, &catalog, &lookup.path)
+    /// Whether an image of a bundle of this catalog is being unpacked, as far as is known without a request.
+    pub fn attempt(&self, catalog: &CatalogKey, image: &str) -> AttemptState {
+        let catalog = self.cluster.stores.catalogs.get(Some(&catalog.namespace), &catalog.name);
+        catalog.map_or(AttemptState::None, |catalog| {
+            self.unpacker.attempt(&self.cluster, &catalog, image)
         })
     }
 

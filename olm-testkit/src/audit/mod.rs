@@ -57,6 +57,23 @@ impl fmt::Display for Write {
 }
 
 impl Write {
+    /// A write as tests of what reads the log need one, in the first second of all: of `RESOURCE NAMESPACE/NAME`, or
+    /// of `RESOURCE NAME` in the whole cluster.
+    pub fn example(program: &str, verb: &str, object: &str) -> Self {
+        let (_, place) = object.split_once(' ').unwrap_or_default();
+        let (namespace, _) = place.split_once('/').unwrap_or_default();
+        Self {
+            program: program.to_owned(),
+            agent: String::new(),
+            verb: verb.to_owned(),
+            is_new: verb == "create",
+            object: object.to_owned(),
+            namespace: namespace.to_owned(),
+            received: Timestamp::UNIX_EPOCH,
+            done: Timestamp::UNIX_EPOCH,
+        }
+    }
+
     /// The resource in the plural, with its subresource (`pods/status`).
     pub fn resource(&self) -> &str {
         self.object.split(' ').next().unwrap_or_default()

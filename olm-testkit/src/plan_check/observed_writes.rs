@@ -132,21 +132,12 @@ pub fn is_passing(object: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
 
+    /// With `+` after its verb, of an object that was not there before.
     fn write(verb: &str, object: &str, namespace: &str) -> Write {
-        Write {
-            program: "p".to_owned(),
-            agent: String::new(),
-            verb: verb.trim_end_matches('+').to_owned(),
-            is_new: verb == "create" || verb.ends_with('+'),
-            object: object.to_owned(),
-            namespace: namespace.to_owned(),
-            received: Timestamp::UNIX_EPOCH,
-            done: Timestamp::UNIX_EPOCH,
-        }
+        let (is_new, namespace) = (verb == "create" || verb.ends_with('+'), namespace.to_owned());
+        Write { is_new, namespace, ..Write::example("p", verb.trim_end_matches('+'), object) }
     }
 
     #[test]

@@ -67,22 +67,11 @@ pub fn needless(writes: &[Write]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
 
     #[test]
     fn what_is_not_repaired_or_repeated_is_needless() {
-        let write = |verb: &str, object: &str| Write {
-            program: "p".to_owned(),
-            agent: "p/1".to_owned(),
-            verb: verb.to_owned(),
-            is_new: verb == "create",
-            object: object.to_owned(),
-            namespace: String::new(),
-            received: Timestamp::UNIX_EPOCH,
-            done: Timestamp::UNIX_EPOCH,
-        };
+        let write = |verb: &str, object: &str| Write::example("p", verb, object);
         let good = [
             write("delete", "clusterserviceversions n/packageserver"),
             write("update", "clusterserviceversions/status n/a"),

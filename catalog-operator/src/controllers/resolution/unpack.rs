@@ -9,7 +9,6 @@ use olm_lifecycle::subscription::resolution::{
 };
 use olm_lifecycle::unpack::lookup::{LookupState, state};
 use olm_lifecycle::unpack::{self, AttemptState, UnpackSettings, Unpacked};
-use olm_types::api::BundleLookup;
 
 use super::reconcile::ResolutionReconciler;
 use crate::clock;
@@ -83,12 +82,7 @@ impl ResolutionReconciler {
             };
         let mut look = UnpackProgress::default();
         for (choice, image) in &selection.images {
-            let lookup =
-                match steps::bundle_lookup(&choice.entry, image, choice.replaces.as_deref()) {
-                    Ok(lookup) => lookup,
-                    Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
-                };
-            if let Err(failure) = self.look(&mut look, choice, lookup, &settings, slots).await? {
+            if let Err(failure) = self.look(&mut look, choice, image, &settings, slots).await? {
                 return Ok(Err(failure));
             }
         }
@@ -111,27 +105,31 @@ impl ResolutionReconciler {
     /// count wherever they are in the order.
     pub(super) fn unpack_slots(&self, parts: &[Part]) -> UnpackSlots {
         let images = parts.iter().flat_map(|part| &part.selection.images);
-        let lookups = images.filter_map(|(choice, image)| {
-            steps::bundle_lookup(&choice.entry, image, choice.replaces.as_deref()).ok()
+        let under_way = images.filter(|(choice, image)| {
+            self.bundles.attempt(&choice.entry.catalog, image) == AttemptState::UnderWay
         });
-        let is_under_way =
-            |lookup: &BundleLookup| self.bundles.attempt(lookup) == AttemptState::UnderWay;
-        UnpackSlots::beside(lookups.filter(is_under_way).count())
+        UnpackSlots::beside(under_way.count())
     }
 
     async fn look(
         &self,
         look: &mut UnpackProgress,
         choice: &Choice,
-        lookup: BundleLookup,
+        image: &str,
         settings: &UnpackSettings,
         slots: &mut UnpackSlots,
     ) -> Result<Result<(), Failure>, ReconcileError> {
-        let attempt = self.bundles.attempt(&lookup);
+        let entry = &choice.entry;
+        let attempt = self.bundles.attempt(&entry.catalog, image);
         if attempt == AttemptState::None && !slots.is_free() {
             look.has_held = true;
             return Ok(Ok(()));
         }
+        let bad = |error: steps::BundleError| Failure::Bundle(error.to_string());
+        let lookup = match steps::bundle_lookup(entry, image, choice.replaces.as_deref()) {
+            Ok(lookup) => lookup,
+            Err(error) => return Ok(Err(bad(error))),
+        };
         match self.bundles.unpack(lookup, settings, slots.is_free()).await {
             Ok(Progress::Held) => look.has_held = true,
             Ok(Progress::Unpacked(lookup, bundle)) => {
@@ -139,9 +137,9 @@ impl ResolutionReconciler {
                 if look.bytes > ALL_BUNDLES {
                     return Ok(Err(Failure::Unpack(too_large(&lookup.identifier))));
                 }
-                match Unpacked::new(lookup, choice.entry.clone(), bundle) {
+                match Unpacked::new(lookup, entry.clone(), bundle) {
                     Ok(unpacked) => look.unpacked.push(unpacked),
-                    Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
+                    Err(error) => return Ok(Err(bad(error))),
                 }
             }
             Ok(Progress::Awaited { awaited, look_again }) => {

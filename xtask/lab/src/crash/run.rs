@@ -185,22 +185,12 @@ async fn supervised<T>(pair: &mut Pair, what: impl Future<Output = Result<T>>) -
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
     use serde_json::json;
 
     use super::{Key, Write, beyond_connections, forget_history};
 
     fn write(object: &str) -> Write {
-        Write {
-            program: "catalog-operator".to_owned(),
-            agent: String::new(),
-            verb: "update".to_owned(),
-            is_new: false,
-            object: object.to_owned(),
-            namespace: "ns".to_owned(),
-            received: Timestamp::UNIX_EPOCH,
-            done: Timestamp::UNIX_EPOCH,
-        }
+        Write::example("catalog-operator", "update", object)
     }
 
     #[test]

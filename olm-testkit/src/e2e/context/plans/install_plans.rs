@@ -90,7 +90,6 @@ fn steps(hop: &Value, plan: &InstallPlan) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
     use rstest::rstest;
     use serde_json::{from_value, json};
 
@@ -111,16 +110,7 @@ mod tests {
     }
 
     fn removed() -> Write {
-        Write {
-            program: "catalog-operator".to_owned(),
-            agent: String::new(),
-            verb: "delete".to_owned(),
-            is_new: false,
-            object: "installplans ns/install-b".to_owned(),
-            namespace: "ns".to_owned(),
-            received: Timestamp::UNIX_EPOCH,
-            done: Timestamp::UNIX_EPOCH,
-        }
+        Write::example("catalog-operator", "delete", "installplans ns/install-b")
     }
 
     /// Of three versions in a row.

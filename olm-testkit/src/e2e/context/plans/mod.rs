@@ -49,8 +49,9 @@ const ANSWERS: Duration = Duration::from_secs(2);
 /// Why no upgrade is planned.
 const NO_ANSWER: &str = "the API server did not answer";
 
-/// How long Kubernetes takes at most to collect what belonged to a CSV that is gone.
-const COLLECTS: Duration = Duration::from_secs(10);
+/// How long Kubernetes takes at most to collect what belonged to a CSV that is gone: its garbage collector looks every
+/// 30 s for kinds that are new in the cluster, and collects nothing of them before.
+const COLLECTS: Duration = Duration::from_secs(45);
 
 /// How often the log is read meanwhile.
 const READ_AGAIN: Duration = Duration::from_millis(500);

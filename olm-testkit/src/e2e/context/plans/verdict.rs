@@ -171,7 +171,6 @@ pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
     use rstest::rstest;
     use serde_json::{from_value, json};
 
@@ -180,16 +179,7 @@ mod tests {
     use crate::audit::Write;
 
     fn created(object: &str) -> Write {
-        Write {
-            program: "olm-operator".to_owned(),
-            agent: String::new(),
-            verb: "create".to_owned(),
-            is_new: true,
-            object: object.to_owned(),
-            namespace: "ns".to_owned(),
-            received: Timestamp::UNIX_EPOCH,
-            done: Timestamp::UNIX_EPOCH,
-        }
+        Write::example("olm-operator", "create", object)
     }
 
     fn plan() -> Value {

@@ -165,16 +165,8 @@ mod tests {
     }
 
     fn write(second: i64, program: &str, verb: &str, object: &str, namespace: &str) -> Write {
-        Write {
-            program: program.to_owned(),
-            agent: String::new(),
-            verb: verb.to_owned(),
-            is_new: verb == "create",
-            object: object.to_owned(),
-            namespace: namespace.to_owned(),
-            received: at(second),
-            done: at(second),
-        }
+        let (time, namespace) = (at(second), namespace.to_owned());
+        Write { namespace, received: time, done: time, ..Write::example(program, verb, object) }
     }
 
     fn window(more: Option<Write>, change: Option<i64>) -> Window {

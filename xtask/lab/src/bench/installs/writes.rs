@@ -119,41 +119,24 @@ pub(super) fn is_resolved(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
-
-    fn write(program: &str, verb: &str, object: &str) -> Write {
-        let place = object.split(' ').nth(1).unwrap_or_default();
-        let namespace = place.split_once('/').map(|(namespace, _)| namespace).unwrap_or_default();
-        Write {
-            program: program.to_owned(),
-            agent: String::new(),
-            verb: verb.to_owned(),
-            is_new: verb == "create",
-            object: object.to_owned(),
-            namespace: namespace.to_owned(),
-            received: Timestamp::UNIX_EPOCH,
-            done: Timestamp::UNIX_EPOCH,
-        }
-    }
 
     #[test]
     fn each_write_is_counted_where_it_belongs() {
         let csv = "clusterserviceversions/status";
         let writes = [
-            write("olm", "update", &format!("{csv} operators/a")),
-            write("olm", "update", &format!("{csv} operators/a")),
-            write("olm", "update", &format!("{csv} operators/b")),
-            write("olm", "patch", &format!("{csv} elsewhere/a")),
-            write("olm", "update", "operators/status a.operators"),
-            write("olm", "create", "customresourcedefinitions a"),
-            write("olm", "update", "customresourcedefinitions a"),
-            write("kube-apiserver", "update", "customresourcedefinitions/status a"),
-            write("olm", "patch", "deployments operators/a"),
-            write("olm", "update", "clusterroles olm.og.global.admin-1"),
-            write("olm", "create", "clusterroles a"),
-            write("kube-controller-manager", "update", "clusterroles admin"),
+            Write::example("olm", "update", &format!("{csv} operators/a")),
+            Write::example("olm", "update", &format!("{csv} operators/a")),
+            Write::example("olm", "update", &format!("{csv} operators/b")),
+            Write::example("olm", "patch", &format!("{csv} elsewhere/a")),
+            Write::example("olm", "update", "operators/status a.operators"),
+            Write::example("olm", "create", "customresourcedefinitions a"),
+            Write::example("olm", "update", "customresourcedefinitions a"),
+            Write::example("kube-apiserver", "update", "customresourcedefinitions/status a"),
+            Write::example("olm", "patch", "deployments operators/a"),
+            Write::example("olm", "update", "clusterroles olm.og.global.admin-1"),
+            Write::example("olm", "create", "clusterroles a"),
+            Write::example("kube-controller-manager", "update", "clusterroles admin"),
         ];
         let found = Writes::of(&writes, &["olm", "catalog"], "operators", 7);
         let statuses = |writes, objects, most| Statuses { writes, objects, most };
@@ -174,9 +157,9 @@ mod tests {
 
     #[test]
     fn heartbeats_are_left_out() {
-        assert!(is_counted(&write("kwok", "patch", "pods/status operators/a")));
-        assert!(!is_counted(&write("kwok", "patch", "nodes/status simulated")));
-        assert!(!is_counted(&write("kwok", "update", "leases kube-node-lease/simulated")));
+        assert!(is_counted(&Write::example("kwok", "patch", "pods/status operators/a")));
+        assert!(!is_counted(&Write::example("kwok", "patch", "nodes/status simulated")));
+        assert!(!is_counted(&Write::example("kwok", "update", "leases kube-node-lease/simulated")));
     }
 
     #[test]

@@ -23,21 +23,10 @@ pub(super) fn per_copy(writes: &[Write], origin: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
 
     fn write(verb: &str, resource: &str, namespace: &str) -> Write {
-        Write {
-            program: "olm-operator".to_owned(),
-            agent: String::new(),
-            verb: verb.to_owned(),
-            is_new: verb == "create",
-            object: format!("{resource} {namespace}/watchman"),
-            namespace: namespace.to_owned(),
-            received: Timestamp::UNIX_EPOCH,
-            done: Timestamp::UNIX_EPOCH,
-        }
+        Write::example("olm-operator", verb, &format!("{resource} {namespace}/watchman"))
     }
 
     #[test]
