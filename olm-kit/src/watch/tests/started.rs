@@ -27,7 +27,7 @@ async fn a_malformed_object_does_not_stop_the_watch() {
     let (good, bad) =
         (config_map("good", "3", json!({"a": "b"})), config_map("bad", "4", json!(7)));
     let script = Script::new()
-        .answer("GET /api/v1/namespaces/ns/configmaps?&limit=500", 200, list(json!([good, bad])))
+        .answer("GET /api/v1/namespaces/ns/configmaps?&limit=100", 200, list(json!([good, bad])))
         .stream(
             "GET /api/v1/namespaces/ns/configmaps?&watch=true&timeoutSeconds=290&allowWatchBookmarks=true&resourceVersion=10",
             &[json!({"type": "ADDED", "object": config_map("late", "11", json!({}))})],
@@ -52,7 +52,7 @@ async fn a_malformed_object_does_not_stop_the_watch() {
     tasks.wait().await.unwrap();
 }
 
-const LIST: &str = "GET /api/v1/namespaces/ns/configmaps?&limit=500";
+const LIST: &str = "GET /api/v1/namespaces/ns/configmaps?&limit=100";
 const WATCH: &str = "GET /api/v1/namespaces/ns/configmaps?&watch=true&timeoutSeconds=290&allowWatchBookmarks=true&resourceVersion=10";
 
 /// Its text has less than half a megabyte.
@@ -79,7 +79,7 @@ async fn large_objects_are_listed_in_smaller_pages() {
     first["metadata"]["continue"] = json!("next");
     let script = Script::new()
         .answer(LIST, 200, list(json!([large])))
-        .answer(&LIST.replace("500", "100"), 200, first)
+        .answer(&LIST.replace("100", "20"), 200, first)
         .answer(&format!("{LIST}&continue=next"), 200, one("second"))
         .stream(WATCH, &[]);
     let tasks = Tasks::new(CancellationToken::new());
@@ -116,7 +116,7 @@ async fn an_absorbed_object_that_never_comes_back_is_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_with_a_selector_takes_in_only_what_it_knows() {
-    let selected = "GET /api/v1/namespaces/ns/configmaps?&labelSelector=a&limit=500";
+    let selected = "GET /api/v1/namespaces/ns/configmaps?&labelSelector=a&limit=100";
     let known = list(json!([config_map("known", "9", json!({}))]));
     let script = Script::new().answer(selected, 200, known);
     let tasks = Tasks::new(CancellationToken::new());

@@ -1,6 +1,8 @@
 //! A namespace is resolved when something changes that a resolution depends on, and not because
 //! something else does.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
 use futures::future::try_join_all;
 use kube::ResourceExt;
@@ -9,15 +11,19 @@ use olm_testkit::builders;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
+use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{OperatorGroup, Subscription};
 use serde_json::{Value, json};
 
 /// Subscriptions that come at once.
 const BURST: usize = 20;
 
-/// Resolutions that they may cost: one that has begun when others come, one for all of them, one
-/// that sees what was reported, and as much for those whose catalogs were not looked at yet.
-const RESOLUTIONS: f64 = 6.0;
+/// Resolutions that they may cost: one that has begun when others come, one for all of them, and for each of the two
+/// one that sees what was reported.
+const RESOLUTIONS: f64 = 4.0;
+
+/// Rest after which what was reported last has been seen.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Changes of no importance, an important one, and many at once.
 pub async fn only_when_needed(started: &Local, refused: &TestContext) -> Result<()> {
@@ -39,10 +45,11 @@ pub async fn only_when_needed(started: &Local, refused: &TestContext) -> Result<
     a_burst(started, refused).await
 }
 
-/// Many Subscriptions at once are resolved together: catalog-operator stands still until the last one is there, however
-/// long the API server takes.
+/// Many Subscriptions at once are resolved together: catalog-operator stands still until the API server has told
+/// watchers of the last one, however long that takes.
 async fn a_burst(started: &Local, ctx: &TestContext) -> Result<()> {
     let admin = started.admin(Operator::Catalog)?;
+    started.audit().until_idle(&[Operator::Catalog.name()], QUIET, TIMEOUT).await?;
     let process = started.operator(Operator::Catalog, |one| one.running.record().clone())?;
     let resolved = resolutions(&admin.metrics().await?);
     let names: Vec<String> = (0..BURST).map(|number| format!("absent-{number}")).collect();
@@ -52,14 +59,28 @@ async fn a_burst(started: &Local, ctx: &TestContext) -> Result<()> {
     });
     process.freeze();
     let created = try_join_all(subscriptions).await;
+    let shown = until_shown(ctx).await;
     process.thaw();
-    created?;
+    created.and(shown)?;
     for name in &names {
         ctx.condition(name, "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
     }
     let further = resolutions(&admin.metrics().await?) - resolved;
     ensure!(further <= RESOLUTIONS, "{further} resolutions for {BURST} Subscriptions");
     Ok(())
+}
+
+/// Waits until all are in what the API server answers watches from.
+async fn until_shown(ctx: &TestContext) -> Result<()> {
+    let subscriptions: Api<Subscription> = ctx.api();
+    let (subscriptions, cached) = (&subscriptions, &ListParams::default().match_any());
+    wait::until_ok("show all Subscriptions", || async move {
+        let shown = subscriptions.list(cached).await?.items;
+        let shown = shown.iter().filter(|one| one.name_any().starts_with("absent-")).count();
+        ensure!(shown == BURST, "{shown} of {BURST}");
+        Ok::<_, anyhow::Error>(())
+    })
+    .await
 }
 
 async fn relabel(ctx: &TestContext, number: u32) -> Result<()> {
