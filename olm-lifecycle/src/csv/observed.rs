@@ -1,6 +1,6 @@
 //! What a pass looks at: the CSV and everything around it that a rule may ask about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
@@ -29,6 +29,8 @@ pub struct Observed {
     pub csv: Arc<ClusterServiceVersion>,
     /// The other CSVs of the namespace, copies left out, in order of their names.
     pub siblings: Vec<Arc<ClusterServiceVersion>>,
+    /// Names of the CSVs of the namespace whose InstallPlan is being executed.
+    pub installing: BTreeSet<String>,
     /// All OperatorGroups of the cluster.
     pub operator_groups: Vec<Arc<OperatorGroup>>,
     /// The Namespaces, from which it follows what groups give.

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_core::{NamespaceResourceScope, Resource};
-use olm_types::api::{InstallPlan, InstallPlanCondition};
+use olm_types::api::{InstallPlan, InstallPlanCondition, InstallPlanPhase};
 use serde::Deserialize;
 
 pub use adoption::{InstallPlanLabels, Owned, adopt_by_csv, adopt_by_subscription};
@@ -33,16 +33,39 @@ pub use status::{Observed, decide};
 pub struct PlanSummary {
     /// Name, labels, owners.
     pub metadata: ObjectMeta,
+    /// What it installs.
+    pub spec: PlanSummarySpec,
     /// How it goes.
     pub status: Option<PlanSummaryStatus>,
+}
+
+/// What an InstallPlan installs.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct PlanSummarySpec {
+    /// Names of CSVs.
+    pub cluster_service_version_names: Vec<String>,
 }
 
 /// How an InstallPlan goes.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct PlanSummaryStatus {
+    /// How far it is.
+    pub phase: InstallPlanPhase,
     /// Its conditions.
     pub conditions: Vec<InstallPlanCondition>,
+}
+
+impl PlanSummary {
+    /// The CSVs whose objects are being created and updated.
+    pub fn installing(&self) -> &[String] {
+        let phase = self.status.as_ref().map(|status| status.phase);
+        match phase {
+            Some(InstallPlanPhase::Installing) => &self.spec.cluster_service_version_names,
+            _ => &[],
+        }
+    }
 }
 
 impl Resource for PlanSummary {

@@ -88,7 +88,7 @@ impl Triggers {
 
     /// Wakes the CSV, those linked to it by replacement, and those that failed because another
     /// one of the namespace owns their APIs.
-    fn wake_related(&self, csv: &ClusterServiceVersion) {
+    pub(super) fn wake_related(&self, csv: &ClusterServiceVersion) {
         let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
         let siblings = self.stores.csvs.list_in(namespace);
         let chain = Chain::new(siblings.iter().map(AsRef::as_ref));

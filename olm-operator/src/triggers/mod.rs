@@ -9,6 +9,7 @@ mod csv;
 mod dependencies;
 mod group;
 mod overrides;
+mod plan;
 mod rbac;
 mod serving;
 
@@ -60,6 +61,7 @@ impl Triggers {
         self.on(&stores.serving.mutating, Self::webhook);
         self.on(&stores.conditions, Self::condition);
         self.listen_to_components();
+        self.on(&stores.plans, Self::plan);
         self.on(&stores.subscriptions, Self::subscription);
         self.on(&stores.proxies, Self::proxy);
     }

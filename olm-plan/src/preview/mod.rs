@@ -8,6 +8,7 @@ mod baseline;
 pub mod change;
 pub mod comparable;
 mod copies;
+mod empty_fields;
 mod finish;
 mod forward;
 pub mod grants;

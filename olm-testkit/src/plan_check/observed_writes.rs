@@ -21,6 +21,9 @@ const OF_KUBERNETES: [&str; 13] = [
     "flowschemas",
 ];
 
+/// Objects of the cluster that OLM v0 creates with a namespace in them.
+const OF_THE_CLUSTER: [&str; 2] = ["clusterroles", "clusterrolebindings"];
+
 /// Programs of Kubernetes whose writes follow from what others write. Its garbage collector deletes what was shown.
 const KUBERNETES: [&str; 4] =
     ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"];
@@ -113,10 +116,12 @@ pub fn is_of_kubernetes(write: &Write) -> bool {
     KUBERNETES.contains(&write.program.as_str())
 }
 
-/// The object; the audit log says of a Namespace that it is in itself.
+/// The object; the audit log says of a Namespace that it is in itself, and of what is in none what its author says.
 fn object(write: &Write) -> String {
+    let name = || write.object.rsplit(['/', ' ']).next().unwrap_or_default();
     match write.resource() {
         "namespaces" => format!("namespaces {}", write.namespace),
+        resource if OF_THE_CLUSTER.contains(&resource) => format!("{resource} {}", name()),
         _ => write.object.clone(),
     }
 }
@@ -154,6 +159,8 @@ mod tests {
             write("create", "roles ns/r", "ns"),
             write("delete", "roles ns/r", "ns"),
             write("update", "crds x", ""),
+            write("create", "clusterroles ns/of-v0", "ns"),
+            write("update", "clusterroles of-v0", ""),
             write("patch", "namespaces ns/ns", "ns"),
             write("create", "events ns/e", "ns"),
             write("create", "configmaps ns/kube-root-ca.crt", "ns"),
@@ -165,7 +172,7 @@ mod tests {
         ];
         let seen = ObservedWrites::of(&writes, "ns");
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        assert_eq!(seen.created, set(&["services ns/a", "services ns/d"]));
+        assert_eq!(seen.created, set(&["clusterroles of-v0", "services ns/a", "services ns/d"]));
         assert_eq!(seen.changed, set(&["crds x", "namespaces ns"]));
         assert_eq!(seen.deleted, set(&["services ns/b"]));
         assert_eq!(seen.replaced, set(&["deployments ns/d"]));

@@ -51,6 +51,10 @@ fn replacing(pass: &Pass<'_>) -> Decision {
     if last.phase() != CsvPhase::Succeeded {
         return Decision::nothing();
     }
+    // What both versions bring belongs to the old one alone until the plan has come to it, and would go with it.
+    if last.metadata.name.as_ref().is_some_and(|name| pass.observed.installing.contains(name)) {
+        return Decision::nothing().note("waiting: the InstallPlan of the replacement is not done");
+    }
     Decision::enter(
         CsvPhase::Deleting,
         reasons::REPLACED,

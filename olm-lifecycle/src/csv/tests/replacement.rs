@@ -34,6 +34,30 @@ fn a_replaced_csv_is_deleted_after_its_replacement_succeeded() {
     assert_eq!(world.next("csv1"), "gone");
 }
 
+/// The garbage collector would take what the plan has not come to yet: it belongs to the old version alone until then.
+#[rstest]
+#[case::runs("Installing", "csv2", false)]
+#[case::brings_another("Installing", "other", true)]
+#[case::is_done("Complete", "csv2", true)]
+#[case::is_given_up("Failed", "csv2", true)]
+#[case::waits_for_approval("RequiresApproval", "csv2", true)]
+fn a_replaced_csv_stays_until_the_plan_of_its_replacement_is_done(
+    #[case] phase: &str,
+    #[case] brings: &str,
+    #[case] goes: bool,
+) {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
+    put_installed(&mut world, replacing(mk_csv_in("csv2", "Succeeded", "X"), "csv1"));
+    world.put(json!({
+        "kind": "InstallPlan", "metadata": {"name": "plan", "namespace": NS},
+        "spec": {"clusterServiceVersionNames": ["csv0", brings]}, "status": {"phase": phase},
+    }));
+    let expected = if goes { "Deleting/Replaced" } else { "Replacing/BeingReplaced m" };
+    let found = world.next("csv1");
+    assert!(found.starts_with(expected), "{found}");
+}
+
 /// The rights of the old version go with it: they are none of the new one's.
 #[rstest]
 #[case::of_the_old_version("csv1", false)]

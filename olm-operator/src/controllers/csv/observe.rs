@@ -1,6 +1,6 @@
 //! Assembles what a pass of a CSV looks at. Decides nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ServiceAccount;
@@ -37,6 +37,7 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
         cluster_role_bindings: namesakes(&stores.cluster_role_bindings, names(&role_bindings)),
         roles,
         role_bindings,
+        installing: installing(stores, namespace),
         namespaces: stores.live_namespaces(),
         operator_groups: stores.groups.list(),
         overrides: overrides(stores, &csv),
@@ -52,6 +53,12 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
         csv,
         ..Observed::default()
     })
+}
+
+/// The CSVs whose InstallPlan is being executed.
+fn installing(stores: &Stores, namespace: &str) -> BTreeSet<String> {
+    let plans = stores.plans.list_in(namespace);
+    plans.iter().flat_map(|plan| plan.installing()).cloned().collect()
 }
 
 /// What the first Subscription by name that installed the CSV asks for, and the cluster's proxy.

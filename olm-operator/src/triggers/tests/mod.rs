@@ -103,6 +103,14 @@ fn mk_crd(plural: &str, status: Value) -> Value {
     })
 }
 
+/// An InstallPlan of a CSV.
+fn mk_plan(csv: &str, phase: &str) -> Value {
+    json!({
+        "metadata": {"name": "plan", "namespace": "ns"},
+        "spec": {"clusterServiceVersionNames": [csv]}, "status": {"phase": phase},
+    })
+}
+
 /// Names of the CSVs that are due, sorted.
 async fn woken(triggers: &Triggers) -> String {
     let mut names = Vec::new();
@@ -210,6 +218,17 @@ async fn woken(triggers: &Triggers) -> String {
 })))), "")]
 #[case::linked_csv(|it: &Triggers| it.csv(&added(mk_csv("a", None, ""))), "a b")]
 #[case::other_csv(|it: &Triggers| it.csv(&added(mk_csv("c", None, ""))), "c")]
+#[case::plan_is_executed(|it: &Triggers| it.plan(&changed(
+    mk(mk_plan("b", "RequiresApproval")), mk(mk_plan("b", "Installing")),
+)), "a b")]
+#[case::plan_is_done(|it: &Triggers| it.plan(&changed(
+    mk(mk_plan("b", "Installing")), mk(mk_plan("b", "Complete")),
+)), "a b")]
+#[case::plan_is_gone(|it: &Triggers| it.plan(&removed(mk(mk_plan("b", "Installing")))), "a b")]
+#[case::plan_goes_on(|it: &Triggers| it.plan(&changed(
+    mk(mk_plan("b", "Installing")), mk(mk_plan("b", "Installing")),
+)), "")]
+#[case::plan_of_another(|it: &Triggers| it.plan(&added(mk(mk_plan("x", "Installing")))), "")]
 #[tokio::test]
 async fn wakes(#[case] change: fn(&Triggers), #[case] expected: &str) {
     let triggers = mk_triggers();

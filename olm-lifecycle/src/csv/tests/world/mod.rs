@@ -25,6 +25,7 @@ use crate::certificates::ServingObjects;
 use crate::certificates::tests::fixtures as certificates;
 use crate::csv::{ClusterOwned, Decision, Observed, Step, claimant, conclude, decide};
 use crate::install::{Overrides, ProxySettings, is_ours};
+use crate::operator::PlanSummary;
 
 /// The simulated cluster, with one OperatorGroup `default` that targets `ns`.
 pub(crate) struct World {
@@ -189,7 +190,9 @@ impl World {
         let csv = csvs.iter().find(|csv| is_it(csv)).unwrap().clone();
         let is_sibling =
             |other: &Arc<ClusterServiceVersion>| !is_it(other) && !crate::csv::is_copied(other);
+        let plans: Vec<Arc<PlanSummary>> = self.all("InstallPlan");
         Observed {
+            installing: plans.iter().flat_map(|plan| plan.installing()).cloned().collect(),
             siblings: csvs.into_iter().filter(is_sibling).collect(),
             operator_groups: self.all("OperatorGroup"),
             namespaces: LiveNamespaces::new(TenantPolicy::V0, self.all("Namespace")),

@@ -14,6 +14,8 @@ mod steps;
 
 use crate::e2e::Scenario;
 
+pub(super) use policy::Policy;
+
 /// All scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
     [

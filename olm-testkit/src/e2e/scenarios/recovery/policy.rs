@@ -28,7 +28,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Refuses new ConfigMaps as invalid from now on.
+    /// Refuses new ConfigMaps, and changes of those that are there, as invalid from now on.
     pub async fn refuse_config_maps(ctx: &TestContext) -> Result<Self> {
         let policy = Self {
             name: format!("{}-closed", ctx.namespace),
@@ -40,7 +40,7 @@ impl Policy {
             "metadata": {"name": policy.name},
             "spec": {
                 "matchConstraints": {"resourceRules": [{
-                    "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                    "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"],
                     "resources": ["configmaps"],
                 }]},
                 "validations": [{"expression": "false", "message": "the shelf is closed"}],

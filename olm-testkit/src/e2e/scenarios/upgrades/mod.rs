@@ -7,6 +7,7 @@ mod blocked;
 mod changed_permissions;
 mod channels;
 mod edited;
+mod kept;
 mod many;
 mod moved;
 mod objects;
@@ -89,6 +90,11 @@ fn content() -> Vec<Scenario> {
             "upgrades::other_objects",
             "objects that a bundle drops go when its version has succeeded, others change in place",
             objects::renamed_dropped_changed,
+        ),
+        scenario(
+            "upgrades::until_the_plan_is_done",
+            "what both versions bring stays, though the next version runs before its InstallPlan is done",
+            kept::until_the_plan_is_done,
         ),
         scenario(
             "upgrades::other_rights",

@@ -1,0 +1,99 @@
+//! Fields in which nothing is. OLM v0 reads CSVs and Subscriptions into Go structs, and writes into its InstallPlans
+//! what those say: `strategy: {}`, `cleanup: {enabled: false}` and the like, which no bundle has.
+
+use serde_json::Value;
+
+/// Removes what says nothing from an object that v0 writes itself. Of the others the text of the bundle stays as it
+/// is: the kind of a generated Subscription, of roles and of ServiceAccounts is said by their steps alone.
+pub(super) fn forget_empty_fields(object: &mut Value) {
+    match object.get("kind").and_then(Value::as_str) {
+        Some("Subscription") => forget_kind(object),
+        Some("ClusterServiceVersion") | None => {}
+        Some(_) => return,
+    }
+    if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
+        && spec
+            .get("cleanup")
+            .is_some_and(|cleanup| cleanup.get("enabled") == Some(&Value::Bool(false)))
+    {
+        spec.remove("cleanup");
+    }
+    prune(object);
+}
+
+fn forget_kind(object: &mut Value) {
+    let Some(fields) = object.as_object_mut() else { return };
+    ["kind", "apiVersion"].into_iter().for_each(|field| drop(fields.remove(field)));
+}
+
+/// Items of lists stay, as their places say something.
+fn prune(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(prune);
+            fields.retain(|_, value| !is_empty(value));
+        }
+        Value::Array(items) => items.iter_mut().for_each(prune),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// `false` and `0` say something where the default is another.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn csv(spec: Value) -> Value {
+        json!({"kind": "ClusterServiceVersion", "metadata": {"name": "a"}, "spec": spec})
+    }
+
+    #[rstest]
+    #[case::as_go_writes(json!({
+        "version": "1", "displayName": "", "cleanup": {"enabled": false}, "apiservicedefinitions": {},
+        "install": {"spec": {"deployments": [{"name": "d", "spec": {"strategy": {}, "template": {
+            "metadata": {"creationTimestamp": null}, "spec": {"containers": [{"resources": {}}]}}}}]}},
+    }), json!({
+        "version": "1", "install": {"spec": {"deployments": [{"name": "d", "spec": {"template": {
+            "spec": {"containers": [{}]}}}}]}},
+    }))]
+    #[case::what_says_something(
+        json!({"cleanup": {"enabled": true}, "a": {"b": false, "c": 0, "groups": [""]}}),
+        json!({"cleanup": {"enabled": true}, "a": {"b": false, "c": 0, "groups": [""]}})
+    )]
+    fn what_is_empty_is_left_out(#[case] written: Value, #[case] expected: Value) {
+        let mut written = csv(written);
+        written["status"] = json!({"cleanup": {}});
+        forget_empty_fields(&mut written);
+        assert_eq!(written, csv(expected));
+    }
+
+    #[test]
+    fn a_subscription_is_the_same_with_its_kind_and_without() {
+        let metadata = json!({"name": "a", "namespace": "ns"});
+        let mut with = json!({"kind": "Subscription", "apiVersion": "v", "metadata": metadata});
+        let mut without = json!({"metadata": metadata, "status": {"lastUpdated": null}});
+        [&mut with, &mut without].into_iter().for_each(forget_empty_fields);
+        assert_eq!(with, without);
+    }
+
+    #[test]
+    fn other_kinds_stay_as_their_bundle_has_them() {
+        let object = json!({"kind": "NetworkPolicy", "spec": {"podSelector": {}}});
+        let mut same = object.clone();
+        forget_empty_fields(&mut same);
+        assert_eq!(same, object);
+    }
+}
