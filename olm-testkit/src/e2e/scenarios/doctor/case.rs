@@ -95,7 +95,8 @@ fn installing() -> Vec<Case> {
         case("OLM009", "address", Waits("see whether 127.0.0.1:1 answers"), catalogs::address),
         case("OLM010", "memory", Repaired, catalogs::memory).leaves(&["OLM009"]),
         case("OLM011", "drained", Waits("waits for a node that takes it"), catalogs::drained),
-        case("OLM012", "unpacking", Repaired, plans::unpacking),
+        // v0 removes the Job after minutes, and tries again by itself.
+        case("OLM012", "unpacking", Repaired, plans::unpacking).only_v0(false),
         case("OLM013", "approval", Repaired, plans::approval),
         case("OLM014", "plan-deleted", Waits("the next upgrade makes a new plan"), plans::deleted),
         case("OLM015", "held-back", Repaired, plans::held_back).beside(&["OLM013"]),
@@ -137,15 +138,20 @@ fn running() -> Vec<Case> {
         case("OLM025", "webhook", Repaired, leftovers::webhook),
         case("OLM025", "conversion", Repaired, leftovers::conversion),
         case("OLM026", "overdue", Waits("see whether olm-operator runs"), csvs::overdue),
+        // v0 acts as an administrator here, whom no policy of the case keeps from repairing its webhook.
         case("OLM026", "untrusted", Waits("see whether olm-operator runs"), csvs::untrusted)
             .beside(&["OLM032"])
-            .leaves(&["OLM032"]),
+            .leaves(&["OLM032"])
+            .only_v0(false),
         case("OLM028", "busy", Waits("until the operator allows them"), csvs::busy),
         case("OLM029", "second-olm", Repaired, cluster::second_olm),
         case("OLM030", "deprecated", Repaired, subscriptions::deprecated),
         case("OLM032", "failed", Asks("with the log of the operator"), csvs::failed),
         case("OLM035", "finalizer", Repaired, leftovers::finalizer),
-        // The InstallPlan went with the Subscription that was deleted.
-        case("OLM036", "unneeded", Repaired, subscriptions::unneeded).beside(&["OLM014"]),
+        // The InstallPlan went with the Subscription that was deleted; v0 does not look at the other one for that.
+        case("OLM036", "unneeded", Repaired, subscriptions::unneeded)
+            .beside(&["OLM014"])
+            .only_v0(false),
+        case("OLM036", "needless", Repaired, subscriptions::unneeded).only_v0(true),
     ]
 }

@@ -33,10 +33,12 @@ pub async fn until_the_plan_is_done(ctx: Arc<TestContext>) -> Result<()> {
     let closed = Policy::refuse_config_maps(&ctx).await?;
     ctx.publish("kitchen", &stable(&[old, new])).await?;
     ctx.csv_phase(NEW, CsvPhase::Succeeded, "InstallSucceeded").await?;
-    let old = ctx.csv_phase(OLD, CsvPhase::Replacing, "BeingReplaced").await;
+    another_operator(&ctx).await?;
+    let csvs = ctx.api::<ClusterServiceVersion>();
+    let old = csvs.get(OLD).await.context("the old version did not wait for the plan")?;
+    ensure!(old.phase() == CsvPhase::Replacing, "the old version is {:?}", old.phase());
     closed.withdraw().await?;
-    old.context("the old version did not wait for the plan")?;
-    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), OLD).await?;
+    wait::until_gone(&csvs, OLD).await?;
     ctx.at_latest("kettle", NEW).await?;
     is_kept(&maps, &before).await
 }
@@ -46,6 +48,13 @@ fn bundle(version: &str) -> Bundle {
     let csv = csv(&format!("kettle.v{version}"), version).deployment("kettle", "default");
     let menu = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "menu"}});
     Bundle::new(version, &csv).manifest(menu)
+}
+
+/// What was asked of OLM before this one ran has been done.
+async fn another_operator(ctx: &TestContext) -> Result<()> {
+    let other = csv("toaster.v1.0.0", "1.0.0").deployment("toaster", "default");
+    ctx.create(&other.build()).await?;
+    ctx.succeeded("toaster.v1.0.0").await.map(drop)
 }
 
 async fn is_kept(maps: &Api<ConfigMap>, before: &ConfigMap) -> Result<()> {
