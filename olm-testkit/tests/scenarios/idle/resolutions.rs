@@ -45,8 +45,8 @@ pub async fn only_when_needed(started: &Local, refused: &TestContext) -> Result<
     a_burst(started, refused).await
 }
 
-/// Many Subscriptions at once are resolved together: catalog-operator stands still until the API server has told
-/// watchers of the last one, however long that takes.
+/// Many Subscriptions at once are resolved together: catalog-operator stands still until the API server has reported
+/// the last one to watchers, however long that takes.
 async fn a_burst(started: &Local, ctx: &TestContext) -> Result<()> {
     let admin = started.admin(Operator::Catalog)?;
     started.audit().until_idle(&[Operator::Catalog.name()], QUIET, TIMEOUT).await?;
