@@ -53,7 +53,7 @@ impl ObservedWrites {
     /// What these writes come to. `home` is the namespace of the step: CSVs elsewhere are copies.
     #[must_use]
     pub fn of(writes: &[Write], home: &str) -> Self {
-        let mut seen = Self::default();
+        let (mut seen, mut passed) = (Self::default(), BTreeSet::new());
         for write in writes {
             let resource = write.resource();
             let is_status = resource.contains('/');
@@ -68,9 +68,15 @@ impl ObservedWrites {
                 "delete" if is_copy => seen.copies[1] += 1,
                 _ if is_copy => {}
                 _ if write.is_new => {
+                    passed.remove(&object);
                     seen.created.insert(object);
                 }
-                "delete" => seen.delete(&object),
+                // Whoever deletes it once more, while a finalizer holds it, deletes nothing else.
+                "delete" if passed.contains(&object) => {}
+                "delete" if seen.created.remove(&object) => {
+                    passed.insert(object);
+                }
+                "delete" => seen.delete(object),
                 _ if !seen.created.contains(&object) => {
                     seen.changed.insert(object);
                 }
@@ -95,12 +101,9 @@ impl ObservedWrites {
         self.changed.retain(|object| !self.deleted.contains(object));
     }
 
-    /// What was created meanwhile has not been there.
-    fn delete(&mut self, object: &str) {
-        if !self.created.remove(object) {
-            self.changed.remove(object);
-            self.deleted.insert(object.to_owned());
-        }
+    fn delete(&mut self, object: String) {
+        self.changed.remove(&object);
+        self.deleted.insert(object);
     }
 }
 
@@ -157,6 +160,7 @@ mod tests {
             write("delete", "deployments ns/d", "ns"),
             write("create", "deployments ns/d", "ns"),
             write("create", "roles ns/r", "ns"),
+            write("delete", "roles ns/r", "ns"),
             write("delete", "roles ns/r", "ns"),
             write("update", "crds x", ""),
             write("create", "clusterroles ns/of-v0", "ns"),
