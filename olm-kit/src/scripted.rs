@@ -15,6 +15,9 @@ use tower::{BoxError, Layer};
 use crate::client::fence::FenceLayer;
 use crate::leader::Leadership;
 
+/// More than any test asks. A caller that tries again for ever would fill the memory.
+const MOST: usize = 10_000;
+
 /// Expected requests with their answers, and the requests that came.
 #[derive(Clone, Default)]
 pub(crate) struct Script {
@@ -116,6 +119,7 @@ impl Script {
         let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok());
         let line = format!("{} {}", parts.method, parts.uri);
         let body = body.collect_bytes().await?;
+        assert!(self.requests.lock().len() < MOST, "{line} came after {MOST} requests");
         self.requests.lock().push(ReceivedRequest {
             line: line.clone(),
             content_type: header("content-type").unwrap_or_default().to_owned(),

@@ -27,6 +27,7 @@ pub mod owner;
 pub mod properties;
 pub mod reasons;
 pub mod tracking;
+pub mod unset;
 pub mod version;
 
 /// Finalizers that OLM puts on objects.

@@ -128,7 +128,7 @@ impl Watched {
 async fn follow(watched: &Watched, config: &Config, seen: &Sender<WatchState>) {
     let mut pauses = DefaultBackoff::default();
     loop {
-        // What is needed once would be a part of the task for as long as the watch lasts: 16 of 25 KB.
+        // What is needed once would be a part of the task for as long as the watch lasts.
         let error = match Box::pin(watched.api()).await {
             Some(api) => pass(&api, config, seen).await,
             None => None,

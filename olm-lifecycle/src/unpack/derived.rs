@@ -1,5 +1,6 @@
 //! Whether an object still is what was asked for (the comparison that v0 decides by).
 
+use olm_types::unset::is_unset;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -26,16 +27,6 @@ fn holds(wanted: &Value, found: &Value) -> bool {
                 && wanted.iter().zip(found).all(|(wanted, found)| holds(wanted, found))
         }
         _ => wanted == found,
-    }
-}
-
-fn is_unset(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Fields in which nothing is. OLM v0 reads CSVs and Subscriptions into Go structs, and writes into its InstallPlans
 //! what those say: `strategy: {}`, `cleanup: {enabled: false}` and the like, which no bundle has.
 
+use olm_types::unset::is_unset;
 use serde_json::Value;
 
 /// Removes what says nothing from an object that v0 writes itself. Of the others the text of the bundle stays as it
@@ -31,21 +32,10 @@ fn prune(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             fields.values_mut().for_each(prune);
-            fields.retain(|_, value| !is_empty(value));
+            fields.retain(|_, value| !is_unset(value));
         }
         Value::Array(items) => items.iter_mut().for_each(prune),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-/// `false` and `0` say something where the default is another.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

@@ -76,7 +76,9 @@ impl ObservedWrites {
                 "delete" if seen.created.remove(&object) => {
                     passed.insert(object);
                 }
-                "delete" => seen.delete(object),
+                "delete" => {
+                    seen.deleted.insert(object);
+                }
                 _ if !seen.created.contains(&object) => {
                     seen.changed.insert(object);
                 }
@@ -99,11 +101,6 @@ impl ObservedWrites {
             self.deleted.extend(of_it.cloned());
         }
         self.changed.retain(|object| !self.deleted.contains(object));
-    }
-
-    fn delete(&mut self, object: String) {
-        self.changed.remove(&object);
-        self.deleted.insert(object);
     }
 }
 

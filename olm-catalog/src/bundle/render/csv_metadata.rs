@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use olm_types::api::csv::ClusterServiceVersionSpec;
 use olm_types::document::{self, Budget, Meter};
 use olm_types::properties::kinds::{BUNDLE_OBJECT, CSV_METADATA};
+use olm_types::unset::is_unset;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -87,7 +88,7 @@ fn metadata(csv: &Value) -> Result<Value, serde_json::Error> {
         ("nativeAPIs", json!(spec.native_apis)),
     ];
     for (name, value) in optional {
-        if !is_empty(&value) {
+        if !is_unset(&value) {
             fields.insert(name.to_owned(), value);
         }
     }
@@ -103,16 +104,6 @@ fn drop_empty_texts(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(drop_empty_texts),
         _ => {}
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
     }
 }
 

@@ -74,7 +74,7 @@ async fn a_burst(started: &Local, ctx: &TestContext) -> Result<()> {
 async fn until_shown(ctx: &TestContext) -> Result<()> {
     let subscriptions: Api<Subscription> = ctx.api();
     let (subscriptions, cached) = (&subscriptions, &ListParams::default().match_any());
-    wait::until_ok("show all Subscriptions", || async move {
+    wait::until_ok("shows all Subscriptions", || async move {
         let shown = subscriptions.list(cached).await?.items;
         let shown = shown.iter().filter(|one| one.name_any().starts_with("absent-")).count();
         ensure!(shown == BURST, "{shown} of {BURST}");

@@ -11,7 +11,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use kube::api::{Api, DeleteParams};
-use kube::runtime::watcher;
 use olm_testkit::builders::{self, Crd, csv};
 use olm_testkit::operators::{Binaries, OLM_NAMESPACE};
 use olm_types::api::OperatorGroup;
@@ -19,11 +18,11 @@ use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
-use super::csv_counter::CsvCounter;
 use super::measures::time_limit;
 use super::namespaces::Namespaces;
 use super::published::{Catalog, Published};
 use super::setup::Setup;
+use super::succeeded::until_succeeded;
 use super::table::Table;
 
 /// Arguments of the subject.
@@ -142,14 +141,10 @@ fn count(report: &Value) -> usize {
 async fn install(arguments: &Arguments, namespaces: &Namespaces, catalog: &Catalog) -> Result<()> {
     let group = |name: &str| builders::operator_group(name, "group", &[name]);
     namespaces.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
-    let named = watcher::Config::default().fields(&format!("metadata.name={CSV}"));
-    let mut counter = CsvCounter::watch(namespaces, named);
     namespaces
         .each(|home| async move { home.create(&catalog.subscription(&home.name)).await })
         .await?;
-    let time_limit = time_limit(SHARE, arguments.namespaces);
-    counter.until(arguments.namespaces, time_limit).await?;
-    Ok(())
+    until_succeeded(namespaces, CSV, time_limit(SHARE, arguments.namespaces)).await
 }
 
 fn published() -> Published {

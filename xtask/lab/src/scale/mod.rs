@@ -29,6 +29,7 @@ mod namespaces;
 mod published;
 mod requests;
 mod setup;
+mod succeeded;
 pub(crate) mod table;
 
 use std::path::PathBuf;

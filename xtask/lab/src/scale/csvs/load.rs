@@ -1,17 +1,13 @@
 //! A namespace with everything that a CSV needs to succeed.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use k8s_openapi::api::rbac::v1::{PolicyRule, Role, RoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
-use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::api::{Api, Patch, PatchParams};
 use olm_testkit::builders::{self, Crd, csv};
-use olm_types::api::{ClusterServiceVersion, CsvPhase};
+use olm_types::api::ClusterServiceVersion;
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
 
 use crate::scale::namespaces::{LoadNamespace, Namespaces};
 
@@ -21,9 +17,6 @@ pub(super) const CSV: &str = "worker.v1.0.0";
 /// Its Deployment, and the ServiceAccount of that.
 pub(super) const WORKER: &str = "worker";
 
-/// How often progress is looked at.
-const LOOK: Duration = Duration::from_secs(2);
-
 /// Bytes of prose in each CSV; real ones have several thousand.
 const PROSE: usize = 8 * 1024;
 
@@ -31,22 +24,6 @@ const PROSE: usize = 8 * 1024;
 pub(super) async fn load(namespaces: &Namespaces) -> Result<()> {
     create_kind(namespaces.client()).await?;
     namespaces.fill(fill).await
-}
-
-/// Waits until every CSV has succeeded.
-pub(super) async fn until_succeeded(namespaces: &Namespaces, time_limit: Duration) -> Result<()> {
-    let deadline = Instant::now() + time_limit;
-    loop {
-        let waiting = waiting(namespaces).await?;
-        let Some((name, why)) = waiting.first() else { return Ok(()) };
-        if Instant::now() > deadline {
-            bail!(
-                "{} CSVs have not succeeded after {time_limit:?}, among them that of {name}: {why}",
-                waiting.len()
-            );
-        }
-        sleep(LOOK).await;
-    }
 }
 
 fn kind() -> Crd {
@@ -100,26 +77,4 @@ fn rights(namespace: &str) -> Result<(Role, RoleBinding)> {
     let malformed = "rights are malformed";
     let role = serde_json::from_value(role).context(malformed)?;
     Ok((role, serde_json::from_value(binding).context(malformed)?))
-}
-
-/// The namespaces whose CSV has not succeeded, and what it says.
-async fn waiting(namespaces: &Namespaces) -> Result<Vec<(String, String)>> {
-    let csvs: Api<ClusterServiceVersion> = Api::all(namespaces.client());
-    let named = ListParams::default().fields(&format!("metadata.name={CSV}"));
-    let found = csvs.list(&named).await.context("cannot list CSVs")?;
-    let mut waiting: BTreeMap<String, String> = namespaces
-        .names()
-        .iter()
-        .map(|name| (name.clone(), "it is not there".to_owned()))
-        .collect();
-    for csv in found {
-        let namespace = csv.metadata.namespace.unwrap_or_default();
-        let status = csv.status.unwrap_or_default();
-        if status.phase == CsvPhase::Succeeded {
-            waiting.remove(&namespace);
-        } else if let Some(why) = waiting.get_mut(&namespace) {
-            *why = format!("{}, {}", status.phase, status.message.unwrap_or_default());
-        }
-    }
-    Ok(waiting.into_iter().collect())
 }

@@ -18,6 +18,7 @@ use super::measures::{self, LEAST_TIME, REST, time_limit};
 use super::namespaces::Namespaces;
 use super::requests::Requests;
 use super::setup::Setup;
+use super::succeeded::until_succeeded;
 use super::table::{Table, percentile};
 
 /// Arguments of the subject.
@@ -65,8 +66,9 @@ async fn with_namespaces(
     let mut requests = setup.requests().await?;
     let started = Instant::now();
     load::load(namespaces).await?;
-    load::until_succeeded(namespaces, time_limit(SHARE, arguments.namespaces)).await?;
-    requests.until_idle(time_limit(SHARE, arguments.namespaces)).await?;
+    let converging = time_limit(SHARE, arguments.namespaces);
+    until_succeeded(namespaces, load::CSV, converging).await?;
+    requests.until_idle(converging).await?;
     let took = format!("{:.0} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} CSVs created and converged", arguments.namespaces), took);
     sleep(REST).await;
