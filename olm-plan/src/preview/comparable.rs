@@ -7,7 +7,7 @@ use olm_types::annotations::PROPERTIES;
 use olm_types::document::{self, Budget, Meter, plain_numbers};
 use serde_json::Value;
 
-use super::empty_fields::forget_empty_fields;
+use super::as_read_by_go::as_read_by_go;
 
 /// The comparable part of a manifest, or of a reference to a ConfigMap that holds it; none when it is no JSON.
 #[must_use]
@@ -15,7 +15,7 @@ pub fn comparable(manifest: &str) -> Option<Value> {
     let read = document::json(manifest.as_bytes(), &mut Meter::in_all(Budget::OBJECT));
     let mut value = plain_numbers(read.ok()?);
     forget_annotation(&mut value, PROPERTIES);
-    forget_empty_fields(&mut value);
+    as_read_by_go(&mut value);
     if let Some(reference) = value.as_object_mut()
         && reference.contains_key("catalogSourceNamespace")
     {

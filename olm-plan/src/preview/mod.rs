@@ -4,11 +4,11 @@
 //! executes them, on a [`World`] in memory instead of a cluster; what it has written is compared with what was
 //! there. What is not known yet is asked for all at once ([`ReadRequest`]); whoever reads it calls again.
 
+mod as_read_by_go;
 mod baseline;
 pub mod change;
 pub mod comparable;
 mod copies;
-mod empty_fields;
 mod finish;
 mod forward;
 pub mod grants;
@@ -20,6 +20,7 @@ mod operator;
 pub mod permissions;
 mod plan_objects;
 mod prepare;
+mod quantities;
 mod removal;
 pub mod result;
 mod uncovered;

@@ -1,12 +1,15 @@
-//! Fields in which nothing is. OLM v0 reads CSVs and Subscriptions into Go structs, and writes into its InstallPlans
-//! what those say: `strategy: {}`, `cleanup: {enabled: false}` and the like, which no bundle has.
+//! What OLM v0 writes otherwise than bundles do. It reads CSVs and Subscriptions into Go structs, and writes into its
+//! InstallPlans what those say: `strategy: {}`, `cleanup: {enabled: false}` and the like, which no bundle has, and
+//! quantities in a form of its own.
 
 use olm_types::unset::is_unset;
 use serde_json::Value;
 
-/// Removes what says nothing from an object that v0 writes itself. Of the others the text of the bundle stays as it
+use super::quantities::canonicalize;
+
+/// Removes what says nothing from an object that v0 writes itself, and writes quantities as v0 does. Of the others the text of the bundle stays as it
 /// is: the kind of a generated Subscription, of roles and of ServiceAccounts is said by their steps alone.
-pub(super) fn forget_empty_fields(object: &mut Value) {
+pub(super) fn as_read_by_go(object: &mut Value) {
     match object.get("kind").and_then(Value::as_str) {
         Some("Subscription") => forget_kind(object),
         Some("ClusterServiceVersion") | None => {}
@@ -20,6 +23,7 @@ pub(super) fn forget_empty_fields(object: &mut Value) {
         spec.remove("cleanup");
     }
     prune(object);
+    canonicalize(object);
 }
 
 fn forget_kind(object: &mut Value) {
@@ -66,7 +70,7 @@ mod tests {
     fn what_is_empty_is_left_out(#[case] written: Value, #[case] expected: Value) {
         let mut written = csv(written);
         written["status"] = json!({"cleanup": {}});
-        forget_empty_fields(&mut written);
+        as_read_by_go(&mut written);
         assert_eq!(written, csv(expected));
     }
 
@@ -75,7 +79,7 @@ mod tests {
         let metadata = json!({"name": "a", "namespace": "ns"});
         let mut with = json!({"kind": "Subscription", "apiVersion": "v", "metadata": metadata});
         let mut without = json!({"metadata": metadata, "status": {"lastUpdated": null}});
-        [&mut with, &mut without].into_iter().for_each(forget_empty_fields);
+        [&mut with, &mut without].into_iter().for_each(as_read_by_go);
         assert_eq!(with, without);
     }
 
@@ -83,7 +87,7 @@ mod tests {
     fn other_kinds_stay_as_their_bundle_has_them() {
         let object = json!({"kind": "NetworkPolicy", "spec": {"podSelector": {}}});
         let mut same = object.clone();
-        forget_empty_fields(&mut same);
+        as_read_by_go(&mut same);
         assert_eq!(same, object);
     }
 }
