@@ -9,6 +9,7 @@ use kube::Client;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use olm_types::api::{CatalogSource, ClusterServiceVersion, Subscription};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::plan::same_steps;
 use super::program::Program;
@@ -129,12 +130,23 @@ async fn remove(client: &Client, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// From a folder to a running operator, and back to nothing.
+/// From a folder or an image to a running operator, and back to nothing.
 pub(super) async fn of_an_author(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
     let version = program.json(&["version"]).await?;
     let flavour = if ctx.facts().is_v0 { "OLM v0" } else { "olm-rs" };
     ensure!(version["olm"][0]["flavour"] == flavour, "{version:#}");
+    let folder = written(&ctx)?;
+    run(&ctx, &program, &[&folder.path().display().to_string()]).await?;
+
+    let image = unpack::push(&ctx, "urn").await?.pinned();
+    let registry = ctx.facts().registry.clone().context("no registry")?;
+    let mirror = format!("example.com={registry}");
+    run(&ctx, &program, &[&image, "--mirror", &mirror, "--insecure-registry", &registry]).await
+}
+
+/// A folder with the bundle.
+fn written(ctx: &TestContext) -> Result<TempDir> {
     let folder = tempfile::tempdir().context("no folder for the bundle")?;
     for (path, text) in bundle().files("urn") {
         let text = match serde_json::from_str::<Value>(&text) {
@@ -145,8 +157,12 @@ pub(super) async fn of_an_author(ctx: Arc<TestContext>) -> Result<()> {
         std::fs::create_dir_all(file.parent().context("a file without a folder")?)?;
         std::fs::write(file, text)?;
     }
-    let path = folder.path().display().to_string();
-    let run = ["run", "bundle", &path, "--install-mode", "OwnNamespace"];
+    Ok(folder)
+}
+
+/// Runs a bundle, as the command line names it, and cleans up.
+async fn run(ctx: &TestContext, program: &Program, named: &[&str]) -> Result<()> {
+    let run = [&["run", "bundle"], named, &["--install-mode", "OwnNamespace"]].concat();
     let refused = program.run(&run).await?;
     ensure!(refused.code == Some(1) && refused.errors.contains("--yes"), "{refused:?}");
     let ran = program.prints(&[&run[..], &["--yes"]].concat()).await?;
@@ -159,13 +175,13 @@ pub(super) async fn of_an_author(ctx: Arc<TestContext>) -> Result<()> {
     wait::until_gone(&ctx.api::<ClusterServiceVersion>(), CSV).await?;
     wait::until_gone(&ctx.api::<Subscription>(), "urn").await?;
     wait::until_gone(&ctx.api::<CatalogSource>(), "urn-catalog").await?;
-    let pods: Api<Pod> = ctx.api();
-    let deadline = tokio::time::Instant::now() + wait::TIMEOUT;
-    while !pods.list(&ListParams::default()).await?.items.is_empty() {
-        ensure!(tokio::time::Instant::now() < deadline, "Pods are left");
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    }
-    Ok(())
+    let (pods, all) = (&ctx.api::<Pod>(), &ListParams::default());
+    wait::until_ok("has no Pods left", || async move {
+        let left = pods.list(all).await?.items.len();
+        ensure!(left == 0, "{left} are left");
+        Ok::<_, anyhow::Error>(())
+    })
+    .await
 }
 
 fn bundle() -> Bundle {

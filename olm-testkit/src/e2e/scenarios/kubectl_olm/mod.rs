@@ -27,6 +27,10 @@ use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 pub(crate) use program::Program;
 
+/// What running a bundle needs: Pods for its catalog, its image and its operator.
+const OF_AN_AUTHOR: [Need; 5] =
+    [Need::Containers, Need::Workload, Need::OlmPods, Need::Registry, Need::Kubectl];
+
 pub(super) const OLD: &str = "kettle.v1.0.0";
 pub(super) const NEW: &str = "kettle.v1.1.0";
 
@@ -144,10 +148,10 @@ fn commands() -> Vec<Scenario> {
         .makes_global_catalogs(),
         scenario(
             "kubectl_olm::run_bundle",
-            "kubectl olm runs an operator from the folder of a bundle, and cleans up after it",
+            "kubectl olm runs an operator from the folder of a bundle and from its image, and cleans up after it",
             images::of_an_author,
         )
-        .needs(&[Need::Containers, Need::Workload, Need::OlmPods, Need::Kubectl]),
+        .needs(&OF_AN_AUTHOR),
     ]
 }
 
