@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, PostParams};
+use olm_types::api::Subscription;
 use serde_json::{Value, json};
 
 use super::plan::presented;
@@ -13,6 +14,7 @@ use crate::builders::{Bundle, Package, csv};
 use crate::e2e::TestContext;
 use crate::e2e::scenarios::install::operator;
 use crate::e2e::scenarios::upgrades::{kettle, kettles};
+use crate::wait;
 
 /// What needs the kettle.
 const STOVE: &str = "stove.v1.0.0";
@@ -28,6 +30,13 @@ pub(super) async fn at_everything(ctx: Arc<TestContext>) -> Result<()> {
     ctx.succeeded(NEW).await?;
     ctx.succeeded(STOVE).await?;
     ctx.at_latest("stove", STOVE).await?;
+    // OLM v0 leaves the status of a generated Subscription empty for a while.
+    let here = format!("metadata.namespace={}", ctx.namespace);
+    wait::until_some(&ctx.api(), &here, "be at the dependency", |subscription: &Subscription| {
+        let status = subscription.status.as_ref();
+        status.is_some_and(|status| status.installed_csv.as_deref() == Some(NEW))
+    })
+    .await?;
     ctx.until_idle().await?;
     let program = Program::new(&ctx).await?;
     into_catalogs(&ctx, &program, &flag).await?;
