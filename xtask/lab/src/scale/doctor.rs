@@ -151,7 +151,7 @@ fn published() -> Published {
     let kind = Crd::new("scale.example.com", "v1", "Tool");
     let csv = csv(CSV, "1.0.0")
         .owns(&kind)
-        .deployment("tool", "tool")
+        .deployment("tool", "default")
         .description("A tool works. ".repeat(PROSE / 14));
     Published { package: "tool", csv, crds: vec![kind.manifest()] }
 }
