@@ -275,17 +275,19 @@ pub(super) async fn subscribe(ctx: &TestContext) -> Result<()> {
     ctx.create(&subscription).await.map(drop)
 }
 
-/// Waits until the plan of the Subscription waits for approval.
+/// Waits until a plan waits for approval, and the Subscription points at it: before, it points at the one before.
 pub(super) async fn waiting_plan(ctx: &TestContext, name: &str) -> Result<InstallPlan> {
-    let points = |subscription: &Subscription| {
-        subscription.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
-    };
-    let api = ctx.api();
-    let subscription = wait::until(&api, name, "point at a plan", points).await?;
-    let plan = ctx.plan_of(&subscription).await?.metadata.name.unwrap_or_default();
-    wait::until(&ctx.api(), &plan, "wait for approval", |plan: &InstallPlan| {
+    let here = format!("metadata.namespace={}", ctx.namespace);
+    let plan = wait::until_some(&ctx.api(), &here, "wait for approval", |plan: &InstallPlan| {
         let phase = plan.status.as_ref().map(|status| status.phase);
         phase == Some(InstallPlanPhase::RequiresApproval)
     })
-    .await
+    .await?;
+    let points = |subscription: &Subscription| {
+        let status = subscription.status.as_ref();
+        let reference = status.and_then(|status| status.install_plan_ref.as_ref());
+        reference.is_some_and(|reference| reference.name == plan.metadata.name)
+    };
+    wait::until(&ctx.api(), name, "point at the plan", points).await?;
+    Ok(plan)
 }
