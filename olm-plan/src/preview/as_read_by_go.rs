@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::quantities::canonicalize;
 
-/// Removes what says nothing from an object that v0 writes itself, and writes quantities as v0 does. Of the others the text of the bundle stays as it
-/// is: the kind of a generated Subscription, of roles and of ServiceAccounts is said by their steps alone.
+/// Removes what says nothing from an object that v0 writes itself, and writes quantities as v0 does. Of the others the
+/// text of the bundle stays as it is: the kind of a generated Subscription, of roles and of ServiceAccounts is said by
+/// their steps alone.
 pub(super) fn as_read_by_go(object: &mut Value) {
     match object.get("kind").and_then(Value::as_str) {
         Some("Subscription") => forget_kind(object),
