@@ -8,6 +8,7 @@ use super::serving::next_look;
 use super::{Stage, Verdict};
 use crate::csv::components::Components;
 use crate::csv::decision::Decision;
+use crate::csv::observed::Observed;
 use crate::csv::pass::{Pass, Request};
 use crate::csv::serving::removed;
 use crate::csv::status::time_in_phase;
@@ -23,6 +24,10 @@ const FIRST_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(1);
 
 /// Pause before Pods that are on their way back are looked at again; v0's value.
 const POD_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+
+/// How long an install waits at least before a Deployment that is missing is installed again: what was just
+/// created may not be known yet, and who deletes it again and again is not raced.
+const MISSING_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 
 /// Longest pause before a retry of a failed install.
 const LONGEST_RETRY_PAUSE: SignedDuration = SignedDuration::from_mins(10);
@@ -122,9 +127,7 @@ fn evaluate(
             let message = "calculated deployment install is bad";
             Decision::enter(CsvPhase::Pending, reasons::NEEDS_REINSTALL, message).note(why)
         }
-        Components::Deployment(problem) => {
-            with_problem(left_by_replaced(pass, problem), unhealthy, reason)
-        }
+        Components::Deployment(problem) => of_deployment(pass, problem, unhealthy, reason),
         Components::ApiServicesMissing if pods_come_back(pass)? => Decision::nothing()
             .requeue_at(later(pass.now, POD_PAUSE))
             .note("APIs are away while pods are replaced"),
@@ -140,23 +143,53 @@ fn evaluate(
     Ok(decision.after(removed(observed)))
 }
 
-/// A Deployment that an older version of the operator wrote after this one, and has left since: it is
-/// installed again. v0 waits for it until the install has timed out.
-fn left_by_replaced(pass: &Pass<'_>, problem: Unhealthy) -> Unhealthy {
-    let observed = pass.observed;
-    let is_waiting = observed.phase() == CsvPhase::Installing
+/// What an install misses is made again: at once a Deployment that an older version of the operator wrote last
+/// and has left since, and after [`MISSING_PAUSE`] one that is gone. One of another owner is left to it. v0 waits
+/// in all cases until the install has timed out.
+fn of_deployment(
+    pass: &Pass<'_>,
+    problem: Unhealthy,
+    unhealthy: CsvPhase,
+    reason: &'static str,
+) -> Decision {
+    let is_missing = pass.observed.phase() == CsvPhase::Installing
         && problem.reason == UnhealthyReason::ComponentMissing;
+    let pause = match is_missing {
+        true if is_left_by_replaced(pass) => Some(SignedDuration::ZERO),
+        true if is_gone(pass.observed) => Some(missing_pause(pass)),
+        _ => None,
+    };
+    match pause {
+        Some(SignedDuration::ZERO) => {
+            let message = format!("installing: {}", problem.message);
+            Decision::enter(CsvPhase::InstallReady, reason, message)
+        }
+        Some(left) => with_problem(problem, unhealthy, reason).requeue_at(later(pass.now, left)),
+        None => with_problem(problem, unhealthy, reason),
+    }
+}
+
+/// How long a Deployment that is gone may be so yet.
+fn missing_pause(pass: &Pass<'_>) -> SignedDuration {
+    let left = MISSING_PAUSE.saturating_sub(time_in_phase(&pass.observed.status(), pass.now));
+    left.max(SignedDuration::ZERO)
+}
+
+/// Whether there is no Deployment at all of some name.
+fn is_gone(observed: &Observed) -> bool {
+    deployment_names(&observed.csv).any(|name| !observed.deployments.contains_key(name))
+}
+
+fn is_left_by_replaced(pass: &Pass<'_>) -> bool {
+    let observed = pass.observed;
     let chain = pass.chain();
-    let replaced = chain.ancestors(&observed.csv).into_iter().filter(|csv| makes_way(csv));
-    let names: Vec<&str> = deployment_names(&observed.csv).collect();
+    let mut replaced = chain.ancestors(&observed.csv).into_iter().filter(|csv| makes_way(csv));
     let is_left = |csv: &ClusterServiceVersion| {
-        let written = names.iter().filter_map(|name| observed.deployments.get(*name));
+        let written =
+            deployment_names(&observed.csv).filter_map(|name| observed.deployments.get(name));
         written.into_iter().any(|deployment| is_ours(csv, &deployment.metadata))
     };
-    if is_waiting && replaced.into_iter().any(is_left) {
-        return Unhealthy { reason: UnhealthyReason::DeploymentUpdated, ..problem };
-    }
-    problem
+    replaced.any(is_left)
 }
 
 fn makes_way(csv: &ClusterServiceVersion) -> bool {

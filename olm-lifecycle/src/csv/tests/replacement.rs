@@ -101,6 +101,7 @@ fn a_deployment_that_a_replaced_csv_wrote_last(#[case] old: &str, #[case] expect
     world.edit("ClusterServiceVersion", "csv2", |csv| {
         csv["spec"]["install"]["spec"]["deployments"][0]["name"] = json!("csv1-dep");
     });
+    world.sleep(60);
     let found = world.next("csv2");
     assert!(found.starts_with(expected), "{found}");
 }

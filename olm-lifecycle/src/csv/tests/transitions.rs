@@ -188,3 +188,30 @@ fn an_installing_csv_looks_at_its_deployment(
     let state = world.next("csv");
     assert!(state.starts_with(expected), "{state}");
 }
+
+/// Seconds since the install began, and what becomes of a CSV whose Deployment was deleted.
+#[rstest]
+#[case::just_created(
+    9,
+    "Installing/InstallWaiting installing: missing deployment with name=csv-dep"
+)]
+#[case::deleted(10, "InstallReady/InstallWaiting installing: missing deployment with name=csv-dep")]
+fn a_deployment_that_goes_while_it_is_installed(#[case] seconds: i64, #[case] expected: &str) {
+    let mut world = World::new();
+    put_installed(&mut world, mk_csv_in("csv", "Installing", "InstallSucceeded"));
+    world.sleep(seconds);
+    world.remove("Deployment", "csv-dep");
+    world.sync("csv");
+    assert_eq!(world.state("csv"), expected);
+}
+
+/// Nothing else wakes a CSV whose Deployment is gone.
+#[test]
+fn a_missing_deployment_is_looked_for_when_the_pause_is_over() {
+    let mut world = World::new();
+    put_installed(&mut world, mk_csv_in("csv", "Installing", "InstallSucceeded"));
+    world.remove("Deployment", "csv-dep");
+    let begun = world.now;
+    let again = world.sync("csv").requeue_at.unwrap();
+    assert_eq!(again.duration_since(begun).as_secs(), 10);
+}

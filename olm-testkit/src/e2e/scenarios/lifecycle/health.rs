@@ -65,6 +65,26 @@ pub(super) async fn a_deployment_behind_our_back(ctx: Arc<TestContext>) -> Resul
     Ok(())
 }
 
+/// A Deployment that is deleted before its pods are ready is installed again after a short pause; v0 waits until
+/// the install has timed out.
+pub(super) async fn a_deployment_gone_while_installing(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let homeless =
+        |spec: &mut Value| spec["template"]["spec"]["nodeSelector"] = json!({HOME: "gone"});
+    ctx.create(&operator(KETTLE).deployments(homeless).build()).await?;
+    went_through(&ctx, KETTLE, CsvPhase::Installing, "InstallWaiting").await?;
+    let deployments: Api<Deployment> = ctx.api();
+    let deleted = deployments.get(KETTLE).await?;
+    deployments.delete(KETTLE, &DeleteParams::background()).await?;
+    let again = went_through(&ctx, KETTLE, CsvPhase::InstallReady, "InstallWaiting").await?;
+    let why = "installing: missing deployment with name=kettle";
+    ensure!(again.message.as_deref() == Some(why), "{again:?}");
+    let another = |deployment: &Deployment| deployment.uid() != deleted.uid();
+    let made = wait::until(&deployments, KETTLE, "be installed again", another).await?;
+    ensure!(made.spec == deleted.spec, "it is another one");
+    Ok(())
+}
+
 /// What the CSV says is rolled out when it changes, and what it does not describe any more goes.
 pub(super) async fn a_changed_csv(ctx: Arc<TestContext>) -> Result<()> {
     ctx.operator_group().await?;

@@ -29,6 +29,11 @@ fn health() -> Vec<Scenario> {
             health::a_deployment_behind_our_back,
         ),
         scenario(
+            "lifecycle::a_deployment_gone_while_installing",
+            "a Deployment that is deleted before it is ready is installed again, not waited for until the timeout",
+            health::a_deployment_gone_while_installing,
+        ),
+        scenario(
             "lifecycle::a_changed_csv",
             "a changed container and a new annotation of a CSV are rolled out, orphans go",
             health::a_changed_csv,
