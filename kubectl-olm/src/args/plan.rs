@@ -1,6 +1,7 @@
 //! Command lines of previews, and what describes a Subscription to come.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command, Subcommand, ValueEnum};
@@ -29,6 +30,15 @@ pub enum Planned {
         /// Of the Subscription
         #[command(flatten)]
         subscribing: SubscribeArgs,
+        /// Where things are read
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// What `kubectl apply -f` of a Subscription would do, be it new or changed
+    Apply {
+        /// Manifests, among them one Subscription; - reads standard input
+        #[arg(short, long, value_name = "FILE")]
+        filename: PathBuf,
         /// Where things are read
         #[command(flatten)]
         reading: Reading,
@@ -62,6 +72,7 @@ impl Planned {
     pub fn reading(&self) -> &Reading {
         match self {
             Self::Install { reading, .. }
+            | Self::Apply { reading, .. }
             | Self::Upgrade { reading, .. }
             | Self::Uninstall { reading, .. } => reading,
         }

@@ -11,7 +11,7 @@ use olm_types::bundle::CatalogKey;
 use crate::Outcome;
 use crate::args::{Format, Operands, PlanArgs, Planned, SubscribeArgs};
 use crate::output::{Kind, Output};
-use crate::plan::{Origin, TargetNamespace, describe, installation, preview};
+use crate::plan::{Applied, Origin, TargetNamespace, describe, installation, preview};
 
 pub use olm_client::acts::verdict;
 
@@ -49,29 +49,33 @@ async fn previewed(
     plan: &PlanArgs,
     settings: &Settings,
 ) -> Result<Preview> {
-    let asked = |namespace: &str| asked(namespace, plan, settings.clone());
-    let reading = plan.planned.reading();
-    match &plan.planned {
-        Planned::Install { .. } => installation(origin, home, asked, reading).await,
-        Planned::Upgrade { .. } | Planned::Uninstall { .. } => {
-            preview(origin, &asked(home.name), reading).await
-        }
-    }
-}
-
-fn asked(home: &str, plan: &PlanArgs, settings: Settings) -> PreviewRequest {
-    let wanted = match &plan.planned {
-        Planned::Install { package, subscribing, .. } => {
-            Operation::Install(install(package, subscribing, home, &settings.global_namespace))
-        }
-        Planned::Upgrade { operator, to, channel, .. } => Operation::Upgrade {
-            operator: operator.clone(),
-            to: to.clone(),
-            channel: channel.clone(),
-        },
-        Planned::Uninstall { operator, .. } => Operation::Uninstall { operator: operator.clone() },
+    let asked = |namespace: &str, wanted| PreviewRequest {
+        namespace: namespace.to_owned(),
+        settings: settings.clone(),
+        now: Timestamp::now(),
+        wanted,
     };
-    PreviewRequest { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted }
+    let reading = plan.planned.reading();
+    let (home, wanted) = match &plan.planned {
+        Planned::Install { package, subscribing, .. } => {
+            let global = &settings.global_namespace;
+            let install = |home: &str| install(package, subscribing, home, global);
+            let asked = |home: &str| asked(home, Operation::Install(install(home)));
+            return installation(origin, home, asked, reading).await;
+        }
+        Planned::Apply { filename, .. } => {
+            let Applied { namespace, manifests } = Applied::read(filename, home)?;
+            (namespace, Operation::Apply { manifests })
+        }
+        Planned::Upgrade { operator, to, channel, .. } => {
+            let (operator, to, channel) = (operator.clone(), to.clone(), channel.clone());
+            (home.name.to_owned(), Operation::Upgrade { operator, to, channel })
+        }
+        Planned::Uninstall { operator, .. } => {
+            (home.name.to_owned(), Operation::Uninstall { operator: operator.clone() })
+        }
+    };
+    preview(origin, &asked(&home, wanted), reading).await
 }
 
 /// The Subscription that flags describe.

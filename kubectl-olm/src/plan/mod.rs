@@ -1,5 +1,6 @@
 //! Previews: where an installation goes, how the result reads, and what a cluster without OLM is called.
 
+mod applied;
 mod describe;
 mod suggested;
 
@@ -10,6 +11,7 @@ use olm_client::plan::on_cluster;
 use olm_client::reading::Reading;
 use olm_plan::preview::{Preview, PreviewRequest};
 
+pub use applied::Applied;
 pub use describe::describe;
 pub use suggested::{Origin, TargetNamespace, installation, preview};
 

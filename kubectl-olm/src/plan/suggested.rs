@@ -168,7 +168,7 @@ mod tests {
     fn the_newest_csv_of_the_package_is_looked_at() {
         let hop = |bundles: Vec<Bundle>| {
             let (steps, manifests) = (Vec::new(), Vec::new());
-            Hop { approval: "Automatic", bundles, steps, manifests }
+            Hop { approval: "Automatic", is_approved: false, bundles, steps, manifests }
         };
         let suggests = json!({"metadata": {"annotations": {"a": "b"}}});
         let preview = Preview {

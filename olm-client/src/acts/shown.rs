@@ -96,6 +96,7 @@ mod tests {
     fn hop(steps: &[(&str, &str)]) -> Hop {
         Hop {
             approval: "Manual",
+            is_approved: false,
             bundles: Vec::new(),
             steps: steps.iter().map(|(name, _)| format!("Secret/{name}")).collect(),
             manifests: steps.iter().map(|(_, manifest)| (*manifest).to_owned()).collect(),

@@ -1,8 +1,7 @@
 //! Whether a plan does what was asked for, and what comes of it at last.
 
 use anyhow::{Result, bail};
-use olm_plan::preview::Preview;
-use olm_types::api::Approval;
+use olm_plan::preview::{Hop, Preview};
 
 /// An error when the plan would not do what was asked for.
 ///
@@ -30,7 +29,7 @@ pub fn expected(preview: &Preview) -> Option<&str> {
 /// Whether one of the InstallPlans that were shown waits for a user.
 #[must_use]
 pub fn needs_approval(preview: &Preview) -> bool {
-    preview.hops.iter().any(|hop| hop.approval == Approval::Manual.as_str())
+    preview.hops.iter().any(Hop::waits)
 }
 
 #[cfg(test)]

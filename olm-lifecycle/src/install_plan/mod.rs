@@ -17,4 +17,5 @@ pub mod steps;
 mod superseded;
 pub mod waiting;
 
+pub use approval::is_declared as is_approval_declared;
 pub use components::keys as component_labels;

@@ -155,8 +155,8 @@ pub fn changes(written: &[Written]) -> Vec<Change> {
 }
 
 fn also_approved(preview: &Preview) -> Vec<String> {
-    let manual = preview.hops.iter().filter(|hop| hop.approval == "Manual");
-    let others = manual.flat_map(|hop| &hop.bundles).filter(|it| it.package != preview.package);
+    let waiting = preview.hops.iter().filter(|hop| hop.waits());
+    let others = waiting.flat_map(|hop| &hop.bundles).filter(|it| it.package != preview.package);
     let names: BTreeSet<String> = others.map(|bundle| bundle.csv.clone()).collect();
     names.into_iter().collect()
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use olm_lifecycle::install_plan::execution::copy_in_the_way;
 use olm_lifecycle::subscription::holding;
 use olm_resolver::Refusal;
-use olm_types::api::{Approval, ClusterServiceVersion, OperatorGroup, Subscription};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
 use olm_types::bundle::Universe;
 use olm_types::labels::COPIED_FROM;
 use serde_json::Value;
 
+use super::apply::apply;
 use super::group::group;
 use super::hop::{self, Reconciled};
 use super::prepare::{default_account, follow, forget_pending, olm_key, subscribe, subscription};
@@ -35,6 +36,7 @@ pub(super) fn preview(
         Operation::Install(install) => {
             ("install", subscribe(world, home, install, universe)?, None)
         }
+        Operation::Apply { manifests } => apply(world, home, manifests)?,
         Operation::Upgrade { operator, to, channel } => {
             let found = subscription(world, home, operator)?;
             let name = found.metadata.name.unwrap_or_default();
@@ -82,8 +84,7 @@ fn hops(
         if reconciled.done.is_empty() {
             break;
         }
-        let mut approvals = reconciled.done.iter().map(|done| done.hop.approval);
-        let waits = approvals.any(|approval| approval == Approval::Manual.as_str());
+        let waits = reconciled.done.iter().any(|done| done.hop.waits());
         preview.hops.extend(reconciled.done.iter().map(|done| done.hop.clone()));
         group(asked, world, preview);
         let is_copied = report_copies(world, asked, &reconciled, preview);

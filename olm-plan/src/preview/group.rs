@@ -78,7 +78,7 @@ fn kept(asked: &PreviewRequest, group: &OperatorGroup) -> Option<String> {
 fn asked_for(asked: &PreviewRequest) -> Option<&Mode> {
     match &asked.wanted {
         Operation::Install(install) => install.install_mode.as_ref(),
-        Operation::Upgrade { .. } | Operation::Uninstall { .. } => None,
+        Operation::Apply { .. } | Operation::Upgrade { .. } | Operation::Uninstall { .. } => None,
     }
 }
 

@@ -21,6 +21,7 @@ use olm_types::properties::annotation;
 use serde_json::json;
 
 use super::PreviewRequest;
+use super::declared::is_declared;
 use super::forward::own_csvs;
 use super::known::{Content, Key, ReadRequest, bundle_key};
 use super::result::{Bundle, CrdVerdict, Hop, Preview};
@@ -147,6 +148,8 @@ fn installed(
         .cloned()
         .collect();
     let mut hop = hop(namespace, selection, &selected, chosen, request.as_ref());
+    hop.is_approved =
+        hop.waits() && request.as_ref().is_some_and(|it| is_declared(asked, it, namespace));
     hop.list(&repeated.unwrap_or_default());
     if let Some(request) = &request {
         execute(asked, world, request, &read, preview);
@@ -266,6 +269,7 @@ fn hop(
     };
     let mut hop = Hop {
         approval: resolution::approval(namespace, selection).as_str(),
+        is_approved: false,
         bundles: selected.iter().map(bundle).collect(),
         steps: Vec::new(),
         manifests: Vec::new(),

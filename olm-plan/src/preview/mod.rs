@@ -4,11 +4,13 @@
 //! executes them, on a [`World`] in memory instead of a cluster; what it has written is compared with what was
 //! there. What is not known yet is asked for all at once ([`ReadRequest`]); whoever reads it calls again.
 
+mod apply;
 mod as_read_by_go;
 mod baseline;
 pub mod change;
 pub mod comparable;
 mod copies;
+mod declared;
 mod finish;
 mod forward;
 pub mod grants;
@@ -35,6 +37,7 @@ use serde_json::Value;
 use crate::details::NoDetails;
 use crate::settings::Settings;
 
+pub use apply::KINDS as APPLIED_KINDS;
 pub use change::{Action, Change, Written};
 pub use known::{Content, Key, Known, ReadRequest, bundle_key};
 pub use mode::{Mode, NoMode};
@@ -59,6 +62,11 @@ pub struct PreviewRequest {
 pub enum Operation {
     /// A package is installed that no Subscription of the namespace asks for.
     Install(Install),
+    /// A Subscription is created or changed as manifests say, such as those of a Git repository.
+    Apply {
+        /// A Subscription of the namespace, and what else is applied with it: a Namespace, an OperatorGroup.
+        manifests: Vec<Value>,
+    },
     /// What a Subscription has installed is upgraded.
     Upgrade {
         /// Name of the Subscription, or of its package.
@@ -110,6 +118,9 @@ pub enum NoPreview {
         "Subscription {0} asks for the package already; `plan upgrade {0}` shows what comes next"
     )]
     Subscribed(String),
+    /// What is applied is not about one Subscription.
+    #[error("the manifests have to hold one Subscription with a name, no more and no less")]
+    NotOneSubscription,
     /// No Subscription has that name or package.
     #[error(
         "no Subscription in namespace {namespace} is named {operator} or for a package of that name; `kubectl olm list \

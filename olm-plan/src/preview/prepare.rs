@@ -74,7 +74,7 @@ pub(super) fn subscribe(
 }
 
 /// The Namespace is made where it is missing; a state from files without Namespaces says nothing about them.
-fn namespace_of(world: &mut World<'_>, namespace: &str) {
+pub(super) fn namespace_of(world: &mut World<'_>, namespace: &str) {
     let are_known = world.objects().any(|(key, _)| key.kind == "Namespace");
     let there = |(key, _): (&Key, &Value)| key.kind == "Namespace" && key.name == namespace;
     if are_known && !world.objects().any(there) {

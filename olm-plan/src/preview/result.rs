@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use olm_types::api::Step;
+use olm_types::api::{Approval, Step};
 use olm_types::hash::sha256_hex;
 use serde::Serialize;
 use serde_json::Value;
@@ -40,8 +40,11 @@ pub struct Bundle {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hop {
-    /// Whether it waits for a user: `Manual` or `Automatic`.
+    /// The approval that it needs: `Manual` or `Automatic`.
     pub approval: &'static str,
+    /// Whether annotations of its Subscriptions approve it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_approved: bool,
     /// What it installs. One approval approves all of it.
     pub bundles: Vec<Bundle>,
     /// Its steps as KIND/NAME, in order.
@@ -52,6 +55,12 @@ pub struct Hop {
 }
 
 impl Hop {
+    /// Whether it waits for a user.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.approval == Approval::Manual.as_str() && !self.is_approved
+    }
+
     /// Adds steps to those that are listed.
     pub(super) fn list(&mut self, steps: &[Step]) {
         let named = |step: &Step| format!("{}/{}", step.resource.kind, step.resource.name);

@@ -73,7 +73,11 @@ fn list(out: &mut String, title: &str, lines: &[String]) -> fmt::Result {
 }
 
 fn write_hop(number: usize, hop: &Hop, out: &mut String) -> fmt::Result {
-    let waits = if hop.approval == "Manual" { "waits for approval" } else { "needs no approval" };
+    let waits = match hop.waits() {
+        true => "waits for approval",
+        false if hop.is_approved => "approved by annotations of its Subscriptions",
+        false => "needs no approval",
+    };
     writeln!(out, "InstallPlan {number} ({waits}) installs:")?;
     hop.bundles.iter().try_for_each(|bundle| write_bundle(bundle, out))
 }

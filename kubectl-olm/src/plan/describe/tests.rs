@@ -33,6 +33,7 @@ fn preview() -> Preview {
         subscription: "a".to_owned(),
         hops: vec![Hop {
             approval: "Manual",
+            is_approved: false,
             bundles: vec![bundle],
             steps: Vec::new(),
             manifests: Vec::new(),

@@ -71,6 +71,16 @@ pub(super) fn declared<'a>(
     if approving.is_empty() { Declared::Nothing } else { judge(plan, &asking, &approving) }
 }
 
+/// Whether annotations of the Subscriptions that a plan was made for approve it. `subscriptions` are those of its
+/// namespace.
+#[must_use]
+pub fn is_declared<'a>(
+    plan: &InstallPlan,
+    subscriptions: impl IntoIterator<Item = &'a Subscription>,
+) -> bool {
+    matches!(declared(plan, subscriptions), Declared::Approved(_))
+}
+
 /// Why a plan is not begun even if it is approved: a Subscription is held that it was made for or whose package it
 /// brings, or one of its namespace does not accept a version that it brings. `subscriptions` are those of its namespace. A plan that was
 /// made by hand has none to ask.
@@ -115,8 +125,7 @@ pub(crate) fn begins_to_wait<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Option<Effect> {
-    if !plan.waits_for_approval() || matches!(declared(plan, subscriptions), Declared::Approved(_))
-    {
+    if !plan.waits_for_approval() || is_declared(plan, subscriptions) {
         return None;
     }
     if let Some(asked) = Requesters::of(plan) {

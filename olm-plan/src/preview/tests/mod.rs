@@ -1,5 +1,6 @@
 //! Previews of small clusters, from the question to what is written.
 
+mod applied;
 mod existing;
 mod filled_roles;
 mod servers;

@@ -220,11 +220,18 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Whether a kind came with a CRD that was written here: the cluster has no objects of it.
+    fn is_new_kind(&self, resource: &Resource) -> bool {
+        let new = self.changes().filter(|(key, before, _)| key.group == CRDS && before.is_none());
+        let mut crds = new.filter_map(|(_, _, crd)| crd);
+        crds.any(|crd| defines(crd, &resource.group, &resource.kind))
+    }
+
     /// All objects of a kind.
     pub fn list(&mut self, resource: &Resource) -> Reply {
         let place = (resource.group.clone(), resource.kind.clone());
-        match self.known.listed.get(&place) {
-            None if !self.known.is_everything => {
+        match self.known.listed.get(&place).filter(|_| !self.is_new_kind(resource)) {
+            None if !self.known.is_everything && !self.is_new_kind(resource) => {
                 self.needs.push(ReadRequest::Objects(resource.clone()))
             }
             Some(Some(why)) => {
@@ -240,6 +247,11 @@ impl<'a> World<'a> {
     }
 }
 
+/// Whether a CRD defines a kind.
+fn defines(crd: &Value, group: &str, kind: &str) -> bool {
+    crd["spec"]["group"] == group && crd["spec"]["names"]["kind"] == kind
+}
+
 /// The owner references of an object.
 pub fn owners(object: &Value) -> &[Value] {
     let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
@@ -249,7 +261,7 @@ pub fn owners(object: &Value) -> &[Value] {
 /// How a CRD serves a kind, if it defines it.
 fn served_by(crd: &Value, kind: &Gvk) -> Option<Served> {
     let text = |path: &str| crd.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    if text("/spec/group") != kind.group || text("/spec/names/kind") != kind.kind {
+    if !defines(crd, &kind.group, &kind.kind) {
         return None;
     }
     let versions = crd.pointer("/spec/versions").and_then(Value::as_array);
@@ -305,6 +317,25 @@ mod tests {
         let reply = world.answer(Request::Do(create));
         assert!(matches!(reply, Reply::Outcome(Outcome::AlreadyExists, _)));
         assert_eq!(world.needs.len(), 1);
+    }
+
+    /// An upgrade follows the installation whose CRD it changes: the cluster has no such kind yet.
+    #[test]
+    fn objects_of_a_kind_that_is_new_are_not_asked_for() {
+        let mut known = Known::default();
+        let kind = Resource::new("x.io", "v1", "Kettle", "kettles");
+        let place = ("x.io".to_owned(), "Kettle".to_owned());
+        let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "kettles.x.io"}, "spec": {"group": "x.io", "names": {"kind": "Kettle"}}});
+        known.listed.insert(place, Some("the cluster has no such kind".to_owned()));
+        let mut world = World::new(&known);
+        assert!(matches!(world.list(&kind), Reply::Unreadable(_)));
+        world.create(crd);
+        assert!(matches!(world.list(&kind), Reply::Page(found, None) if found.is_empty()));
+        let known = Known::default();
+        let mut world = World::new(&known);
+        world.list(&kind);
+        assert_eq!(world.needs.len(), 1, "of a kind that is there");
     }
 
     #[test]

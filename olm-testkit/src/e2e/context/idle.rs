@@ -36,7 +36,7 @@ const PASSING: [&str; 3] = [
 ];
 
 /// An idle operator answers a change within milliseconds; so long without a write is the end.
-const QUIET: Duration = Duration::from_secs(2);
+pub(super) const QUIET: Duration = Duration::from_secs(2);
 
 /// How often others may disturb a scenario before that is a failure.
 const DISTURBED: usize = 5;

@@ -19,6 +19,7 @@ impl TestContext {
     ///
     /// The API server refuses that.
     pub async fn leave(&self) -> Result<()> {
+        self.conclude_all_plans().await?;
         // First, or the operators would write into each that its catalog is missing.
         self.delete_everywhere::<Subscription>().await?;
         self.delete_everywhere::<CatalogSource>().await?;

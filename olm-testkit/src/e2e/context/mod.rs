@@ -170,6 +170,7 @@ impl TestContext {
 
     /// Removes the namespace, what was served for it, and the kinds that are named after it.
     pub async fn remove(&self) -> Result<()> {
+        self.conclude_all_plans().await?;
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         if namespaces.get_opt(&self.namespace).await?.is_some() {
             namespaces.delete(&self.namespace, &DeleteParams::background()).await?;

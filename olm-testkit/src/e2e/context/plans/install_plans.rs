@@ -38,7 +38,10 @@ pub(super) fn are_shown(plan: &Value) -> bool {
 
 /// How many of them wait for a user.
 pub(super) fn waiting(plan: &Value) -> usize {
-    list(&plan["hops"]).filter(|hop| hop["approval"] == Approval::Manual.as_str()).count()
+    let waits = |hop: &&Value| {
+        hop["approval"] == Approval::Manual.as_str() && hop["isApproved"] != Value::Bool(true)
+    };
+    list(&plan["hops"]).filter(waits).count()
 }
 
 /// Whether one of those that were shown is there.

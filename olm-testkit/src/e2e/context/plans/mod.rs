@@ -31,8 +31,11 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::TestContext;
+use super::idle::QUIET;
 use crate::audit::{AuditLog, Write};
+use crate::operators::Operator;
 use crate::plan_check::{images, rights, shown_objects};
+use crate::wait::TIMEOUT;
 use beside::{put_beside, without_shown_beside};
 use question::{Answer, Question};
 use verdict::{Observed, Verdict, decide};
@@ -140,11 +143,32 @@ impl TestContext {
 
     /// Compares the plans of the namespace, whose operators are at rest.
     pub(super) async fn conclude_plans(&self) -> Result<()> {
+        self.conclude_plans_of(&self.namespace).await
+    }
+
+    /// Compares all plans that are left of a scenario that is over, once the operators are at rest in their namespaces.
+    pub(super) async fn conclude_all_plans(&self) -> Result<()> {
+        let Some(log) = self.compared_log() else { return Ok(()) };
+        let open = self.plans.lock().await;
+        let namespaces: BTreeSet<String> =
+            open.open.iter().map(|plan| plan.namespace.clone()).collect();
+        drop(open);
+        for namespace in namespaces {
+            let mut audit = AuditLog::from_now(log.to_owned())?.of_namespace(&namespace);
+            // Where they do not come to rest, nothing is compared.
+            if audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await.is_ok() {
+                self.conclude_plans_of(&namespace).await?;
+            }
+        }
+        self.plans_are_as_shown().await
+    }
+
+    async fn conclude_plans_of(&self, namespace: &str) -> Result<()> {
         let (open, changes) = {
             let mut plans = self.plans.lock().await;
             let all = std::mem::take(&mut plans.open).into_iter();
             let (here, elsewhere): (Vec<_>, Vec<_>) =
-                all.partition(|plan| plan.namespace == self.namespace);
+                all.partition(|plan| plan.namespace == namespace);
             plans.open = elsewhere;
             (here, plans.changes.clone())
         };
@@ -215,23 +239,24 @@ impl TestContext {
             ended: foreseen.ended,
         };
         let window = Window::of(foreseen.writes.clone(), &span, changes);
-        let plans = self.api::<InstallPlan>().list(&ListParams::default()).await;
+        let plans: Api<InstallPlan> = Api::namespaced(self.client.clone(), &foreseen.namespace);
+        let plans = plans.list(&ListParams::default()).await;
         let plans = plans.context("cannot list InstallPlans")?.items;
-        let succeeded = self.succeeded_csvs().await?;
+        let succeeded = self.succeeded_csvs(&foreseen.namespace).await?;
         let observed =
             Observed { namespace: &foreseen.namespace, window: &window, plans, succeeded };
         let verdict = decide(&foreseen.answer, &observed);
         match &foreseen.answer.plan {
             Ok(plan) if verdict.is_whole() => {
-                let others = self.others(plan, &foreseen.answer).await?;
+                let others = self.others(plan, foreseen).await?;
                 Ok(if others.is_empty() { verdict } else { Verdict::Other(others) })
             }
             _ => Ok(verdict),
         }
     }
 
-    async fn succeeded_csvs(&self) -> Result<BTreeSet<String>> {
-        let all: Api<ClusterServiceVersion> = self.api();
+    async fn succeeded_csvs(&self, namespace: &str) -> Result<BTreeSet<String>> {
+        let all: Api<ClusterServiceVersion> = Api::namespaced(self.client.clone(), namespace);
         let all = all.list(&ListParams::default()).await.context("cannot list CSVs")?;
         let has_succeeded = |csv: &&ClusterServiceVersion| {
             csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
@@ -240,12 +265,13 @@ impl TestContext {
     }
 
     /// Images and rights that are not as they were shown.
-    async fn others(&self, plan: &Value, answer: &Answer) -> Result<Vec<String>> {
-        let after = images::there(&self.client, &self.namespace).await?;
+    async fn others(&self, plan: &Value, foreseen: &ForeseenPlan) -> Result<Vec<String>> {
+        let (namespace, answer) = (&foreseen.namespace, &foreseen.answer);
+        let after = images::there(&self.client, namespace).await?;
         let compare = |plan: &Value| images::differences(plan, &answer.images, &after);
         let others: Vec<Vec<String>> = answer.beside.iter().map(compare).collect();
         let mut lines = without_shown_beside(compare(plan), &others);
-        lines.extend(rights::differences(&self.client, &self.namespace, plan).await?);
+        lines.extend(rights::differences(&self.client, namespace, plan).await?);
         Ok(lines)
     }
 }

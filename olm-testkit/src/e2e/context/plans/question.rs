@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use kube::ResourceExt;
 use kube::api::{Api, ListParams};
 use olm_types::annotations::OURS;
 use olm_types::api::{Approval, CatalogSource, ClusterServiceVersion, CsvPhase, Subscription};
-use olm_types::conditions::subscription::RESOLUTION_FAILED;
+use olm_types::conditions::subscription::{INSTALL_PLAN_PENDING, RESOLUTION_FAILED};
 use olm_types::labels::COPIED_FROM;
+use olm_types::reasons::event::REQUIRES_APPROVAL;
 use serde_json::Value;
+use tempfile::NamedTempFile;
+use tokio::time::{Instant, sleep};
 
 use super::install_plans;
 use crate::e2e::TestContext;
@@ -19,9 +23,11 @@ use crate::e2e::scenarios::Program;
 use crate::operators::OLM_NAMESPACE;
 use crate::plan_check::images;
 
-/// Why a Subscription asks for something else than the program can be asked.
-const ANNOTATED: &str =
-    "kubectl olm plan install takes no annotations of olm-rs, and the Subscription has some";
+/// How long the operators get to end what they do in the namespace.
+const RESTS: Duration = Duration::from_secs(15);
+
+/// How often it is looked whether they have.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What the program is asked.
 #[derive(Debug)]
@@ -33,8 +39,8 @@ pub(super) struct Question {
     words: Vec<String>,
     /// The address of a catalog that is about to change, and the folder with what it then holds.
     newer: Option<(String, PathBuf)>,
-    /// Why it is not the question that OLM is asked.
-    differs: Option<&'static str>,
+    /// A Subscription that flags do not describe.
+    manifest: Option<Value>,
 }
 
 /// What the program answers, and what was there then.
@@ -56,6 +62,7 @@ impl Question {
     pub(super) fn installation(subscription: &Subscription) -> Self {
         let spec = &subscription.spec;
         let is_annotated = subscription.annotations().keys().any(|key| key.starts_with(OURS));
+        let is_more = is_annotated || spec.config.is_some();
         let source = format!("{}/{}", spec.source_namespace, spec.source);
         let mut words = vec!["install", &spec.name, "--source", &source];
         if let Some(channel) = spec.channel.as_deref().filter(|channel| !channel.is_empty()) {
@@ -72,7 +79,7 @@ impl Question {
             subscription: subscription.name_any(),
             words: words.into_iter().map(str::to_owned).collect(),
             newer: None,
-            differs: is_annotated.then_some(ANNOTATED),
+            manifest: serde_json::to_value(subscription).ok().filter(|_| is_more),
         }
     }
 
@@ -83,7 +90,7 @@ impl Question {
             subscription: subscription.to_owned(),
             words: ["upgrade", subscription].map(str::to_owned).into(),
             newer: Some((address.to_owned(), content.to_owned())),
-            differs: None,
+            manifest: None,
         }
     }
 
@@ -95,16 +102,17 @@ impl Question {
     /// The program runs only where its answer is compared: it takes its time, and a scenario that creates several
     /// Subscriptions one after the other is another one when the first is installed before the second is there.
     async fn answer(&self, ctx: &TestContext) -> Result<Answer> {
-        let not_compared = match self.differs {
-            Some(why) => Some(why),
-            None => at_work(ctx).await?,
-        };
-        if let Some(why) = not_compared {
+        if let Some(why) = still_at_work(ctx).await? {
+            let not_compared = Some(why);
             return Ok(Answer { not_compared, ..Answer::without_plan(why.to_owned()) });
         }
         let images = images::there(&ctx.client, &ctx.namespace).await?;
         let flags = self.flags(ctx).await?;
-        let words = self.words.iter().chain(&flags).map(String::as_str);
+        let manifest = self.manifest.as_ref().map(file).transpose()?;
+        let path = manifest.as_ref().map(|file| file.path().display().to_string());
+        let applied = path.iter().flat_map(|path| ["apply", "-f", path]);
+        let words = self.words.iter().map(String::as_str).filter(|_| path.is_none());
+        let words = applied.chain(words).chain(flags.iter().map(String::as_str));
         let words: Vec<&str> = ["--cache-dir", "", "plan"].into_iter().chain(words).collect();
         let ended = Program::new(ctx).await?.run(&words).await?;
         let plan = serde_json::from_str(&ended.printed).map_err(|_| ended.errors);
@@ -148,6 +156,23 @@ impl Answer {
     }
 }
 
+fn file(manifest: &Value) -> Result<NamedTempFile> {
+    let file = NamedTempFile::new().context("cannot make a file")?;
+    serde_json::to_writer(file.as_file(), manifest).context("cannot write a manifest")?;
+    Ok(file)
+}
+
+/// What the operators still do in the namespace of a scenario after a while, if anything.
+async fn still_at_work(ctx: &TestContext) -> Result<Option<&'static str>> {
+    let deadline = Instant::now() + RESTS;
+    loop {
+        match at_work(ctx).await? {
+            Some(_) if Instant::now() < deadline => sleep(LOOK_AGAIN).await,
+            found => return Ok(found),
+        }
+    }
+}
+
 /// What the operators do in the namespace of a scenario, if anything.
 async fn at_work(ctx: &TestContext) -> Result<Option<&'static str>> {
     let subscriptions = ctx.api::<Subscription>().list(&ListParams::default()).await?;
@@ -163,7 +188,7 @@ async fn at_work(ctx: &TestContext) -> Result<Option<&'static str>> {
     Ok((!csvs.iter().all(is_over)).then_some("a CSV of the namespace was under way"))
 }
 
-/// Whether something is still to be installed, or waits for approval.
+/// Whether something is still to be installed that waits for no approval.
 fn is_moving(subscription: &Subscription) -> bool {
     let is_refused = conditions(subscription)
         .iter()
@@ -171,7 +196,16 @@ fn is_moving(subscription: &Subscription) -> bool {
     let is_installed = subscription.status.as_ref().is_some_and(|status| {
         status.installed_csv.is_some() && status.installed_csv == status.current_csv
     });
-    !is_refused && !is_installed
+    !is_refused && !is_installed && !waits(subscription)
+}
+
+/// Whether its InstallPlan waits for a user.
+fn waits(subscription: &Subscription) -> bool {
+    conditions(subscription).iter().any(|condition| {
+        condition.type_ == INSTALL_PLAN_PENDING
+            && condition.status == "True"
+            && condition.reason.as_deref() == Some(REQUIRES_APPROVAL)
+    })
 }
 
 #[cfg(test)]
@@ -193,16 +227,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case::ours("olm-rs.dev/pin", Some(ANNOTATED))]
-    #[case::of_others("example.com/pin", None)]
-    fn annotations_of_ours_ask_for_something_else(
-        #[case] key: &str,
-        #[case] expected: Option<&str>,
-    ) {
+    #[case::ours("olm-rs.dev/pin", true)]
+    #[case::of_others("example.com/pin", false)]
+    fn what_flags_do_not_describe_is_a_manifest(#[case] key: &str, #[case] expected: bool) {
         let subscription = json!({"metadata": {"name": "mine", "annotations": {key: "true"}}, "spec": {
             "name": "kettle", "source": "kitchen", "sourceNamespace": "ns"}});
         let subscription = serde_json::from_value::<Subscription>(subscription).unwrap();
-        assert_eq!(Question::installation(&subscription).differs, expected);
+        assert_eq!(Question::installation(&subscription).manifest.is_some(), expected);
     }
 
     #[rstest]
@@ -223,6 +254,10 @@ mod tests {
     #[case::installed(json!({"installedCSV": "a", "currentCSV": "a"}), false)]
     #[case::upgraded(json!({"installedCSV": "a", "currentCSV": "b"}), true)]
     #[case::refused(json!({"conditions": [{"type": "ResolutionFailed", "status": "True"}]}), false)]
+    #[case::waits(json!({"currentCSV": "a", "conditions": [
+        {"type": "InstallPlanPending", "status": "True", "reason": "RequiresApproval"}]}), false)]
+    #[case::installs(json!({"currentCSV": "a", "conditions": [
+        {"type": "InstallPlanPending", "status": "True", "reason": "Installing"}]}), true)]
     fn what_is_under_way_is_moving(#[case] status: Value, #[case] expected: bool) {
         let subscription = json!({"metadata": {"name": "mine"}, "spec": {}, "status": status});
         assert_eq!(is_moving(&serde_json::from_value(subscription).unwrap()), expected);

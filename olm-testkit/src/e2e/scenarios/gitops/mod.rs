@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod page;
+mod planned;
 mod policy;
 mod tools;
 
@@ -24,7 +25,7 @@ use serde_json::json;
 
 use super::upgrades::{kettle, kettles, stable};
 use crate::e2e::context::TestContext;
-use crate::e2e::{Scenario, scenario};
+use crate::e2e::{Need, Scenario, scenario};
 use tools::{Manifests, TOOLS, marks};
 
 /// The scenarios of this file.
@@ -35,6 +36,13 @@ pub(super) fn all() -> Vec<Scenario> {
             "tools apply group, catalog and Subscription again and again, and nothing changes",
             applied_again,
         ),
+        scenario(
+            "gitops::planned",
+            "kubectl olm plan apply shows what a manifest and its change do, with what they approve, and that comes true \
+             when they are applied",
+            planned::before_it_is_applied,
+        )
+        .needs(&[Need::Kubectl]),
         scenario(
             "gitops::policy",
             "a policy approves the versions that it names for its own Subscription, and nothing of a sibling",

@@ -89,14 +89,25 @@ impl TestContext {
 
     /// An OperatorGroup with these targets.
     pub(super) async fn group_of(&self, targets: &[&str]) -> Result<()> {
-        self.create(&builders::operator_group(NAMESPACE, "group", targets)).await
+        self.group(&builders::operator_group(NAMESPACE, "group", targets)).await
+    }
+
+    /// Creates an OperatorGroup, and waits until its status names its targets: a plan that is made before says that no
+    /// group manages the namespace, and whether there is one depends on which operator has started first.
+    async fn group(&self, group: &OperatorGroup) -> Result<()> {
+        self.create(group).await?;
+        wait::until(&self.api(), "group", "name its targets", |group: &OperatorGroup| {
+            group.status.as_ref().is_some_and(|status| !status.namespaces.is_empty())
+        })
+        .await
+        .map(drop)
     }
 
     /// An OperatorGroup under which a version that failed may be left for the next one; the namespace targets itself.
     pub(super) async fn forward_group(&self) -> Result<()> {
         let mut group = builders::operator_group(NAMESPACE, "group", &[NAMESPACE]);
         group.spec.upgrade_strategy = Some(UpgradeStrategy::TechPreviewUnsafeFailForward);
-        self.create(&group).await
+        self.group(&group).await
     }
 
     /// The OperatorGroup has other targets from now on.

@@ -1,0 +1,96 @@
+//! Subscriptions as they are in a Git repository.
+
+use olm_types::annotations::{APPROVE, FIRST_INSTALL, PAUSE, PIN};
+
+use super::*;
+
+/// A Subscription without a status, with annotations and more of its spec.
+fn subscription(annotations: Value, more: &[(&str, &str)]) -> Value {
+    let mut manifest = json!({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription",
+        "metadata": {"name": "tea", "namespace": HOME, "annotations": annotations},
+        "spec": {"name": "kettle", "channel": "stable", "source": "kitchen", "sourceNamespace": "olm",
+            "installPlanApproval": "Manual"}});
+    for (field, value) in more {
+        manifest["spec"][*field] = json!(value);
+    }
+    manifest
+}
+
+fn group() -> Value {
+    json!({"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
+        "metadata": {"name": "g", "namespace": HOME}, "spec": {}})
+}
+
+fn apply(manifests: Vec<Value>, objects: &[Value]) -> Preview {
+    complete(Operation::Apply { manifests }, &known(objects))
+}
+
+/// The CSV of each InstallPlan, and whether it waits for a user.
+fn hops(preview: &Preview) -> Vec<(&str, bool)> {
+    preview.hops.iter().map(|hop| (hop.bundles[0].csv.as_str(), hop.waits())).collect()
+}
+
+/// What a new Subscription declares about its approval.
+#[rstest]
+#[case::nothing(json!({}), &[], &[("kettle.v3", true)])]
+#[case::the_first(json!({FIRST_INSTALL: "Automatic"}), &[], &[("kettle.v3", false)])]
+#[case::named(json!({APPROVE: "kettle.v3"}), &[], &[("kettle.v3", false)])]
+#[case::another(json!({APPROVE: "kettle.v2"}), &[], &[("kettle.v3", true)])]
+#[case::pinned(json!({PIN: "true"}), &[("startingCSV", "kettle.v2")], &[("kettle.v2", false)])]
+#[case::starts_at(json!({}), &[("startingCSV", "kettle.v2")], &[("kettle.v2", true)])]
+#[case::from_there(json!({FIRST_INSTALL: "Automatic"}), &[("startingCSV", "kettle.v2")],
+    &[("kettle.v2", false), ("kettle.v3", true)])]
+fn approvals_are_those_that_are_declared(
+    #[case] annotations: Value,
+    #[case] more: &[(&str, &str)],
+    #[case] expected: &[(&str, bool)],
+) {
+    let preview = apply(vec![subscription(annotations, more), group()], &[]);
+    assert_eq!(hops(&preview), expected, "{:?}", preview.problems);
+    assert_eq!((preview.action, preview.subscription.as_str()), ("install", "tea"));
+    let found = lines(&preview);
+    assert!(found.contains(&"+ OperatorGroup g".to_owned()), "{found:#?}");
+}
+
+#[test]
+fn what_is_paused_is_a_problem() {
+    let preview = apply(vec![subscription(json!({PAUSE: "true"}), &[]), group()], &[]);
+    assert_eq!(preview.problems, [format!("Subscription tea has annotation {PAUSE}")]);
+    assert!(preview.hops.is_empty());
+}
+
+/// One that is there is changed, and what came of it stays known.
+#[test]
+fn a_changed_subscription_is_an_upgrade() {
+    let objects = installed("Manual");
+    let mut manifest = subscription(json!({APPROVE: "kettle.v2"}), &[]);
+    manifest["metadata"]["name"] = json!("kettle");
+    manifest["metadata"]["uid"] = json!("of another cluster");
+    let preview = apply(vec![manifest], &objects);
+    assert_eq!(preview.action, "upgrade");
+    assert_eq!(hops(&preview), [("kettle.v2", false), ("kettle.v3", true)]);
+    let found = lines(&preview);
+    assert!(found.contains(&"~ Subscription kettle".to_owned()), "{found:#?}");
+    assert!(found.contains(&"+ ClusterServiceVersion kettle.v2".to_owned()), "{found:#?}");
+}
+
+/// v0 does not know annotations of olm-rs.
+#[test]
+fn v0_waits_for_a_user_whatever_is_declared() {
+    let manifest = subscription(json!({APPROVE: "kettle.v3"}), &[]);
+    let mut asked = asked(Operation::Apply { manifests: vec![manifest, group()] });
+    asked.settings.flavour = crate::settings::Flavour::V0;
+    let outcome = preview(&asked, &known(&[]), &universe(&BundleContent::Inline)).unwrap();
+    let Outcome::Preview(preview) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(hops(&preview), [("kettle.v3", true)]);
+}
+
+#[rstest]
+#[case::none(0)]
+#[case::two(2)]
+fn there_is_one_subscription(#[case] count: usize) {
+    let manifests = vec![subscription(json!({}), &[]); count];
+    let wanted = Operation::Apply { manifests };
+    let refused = preview(&asked(wanted), &known(&[]), &universe(&BundleContent::Inline));
+    assert_eq!(refused.unwrap_err(), NoPreview::NotOneSubscription);
+}
