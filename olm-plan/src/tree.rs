@@ -120,15 +120,30 @@ fn of_deployment(observed: &Observed, deployment: &Deployment) -> Node {
     let wanted = deployment.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
     let status = deployment.status.as_ref();
     let ready = status.and_then(|status| status.available_replicas).unwrap_or_default();
+    let refused = refused_pods(deployment);
+    let health = match refused {
+        Some(_) => Health::Unhealthy,
+        None if ready >= wanted => Health::Healthy,
+        None => Health::Progressing,
+    };
+    let why = refused.map(|why| format!(": {why}")).unwrap_or_default();
     Node {
         kind: "Deployment",
         namespace: namespace(&deployment.metadata).to_owned(),
         name: name(&deployment.metadata).to_owned(),
-        health: if ready >= wanted { Health::Healthy } else { Health::Progressing },
-        state: format!("{ready}/{wanted} available"),
+        health,
+        state: format!("{ready}/{wanted} available{why}"),
         created: created(&deployment.metadata),
         children: pods(observed, deployment).map(of_pod).collect(),
     }
+}
+
+/// Why no Pod of a Deployment can be made, in the words of the API server.
+pub fn refused_pods(deployment: &Deployment) -> Option<&str> {
+    let conditions = deployment.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let mut failing =
+        conditions.filter(|one| one.type_ == "ReplicaFailure" && one.status == "True");
+    failing.find_map(|one| one.message.as_deref())
 }
 
 /// The Pods that a Deployment's selector takes. One that selects by expressions has none here.
@@ -237,6 +252,19 @@ mod tests {
                 "3 Pod a-0 Unhealthy Pending ImagePullBackOff",
             ]
         );
+    }
+
+    #[test]
+    fn a_deployment_says_why_it_makes_no_pods() {
+        let why = "pods \"a-\" is forbidden: serviceaccount \"tool\" not found";
+        let deployment = from_value(json!({"metadata": {"name": "a", "namespace": "ns"},
+            "spec": {"selector": {}, "template": {}}, "status": {"conditions": [
+                {"type": "Progressing", "status": "True", "message": "it is"},
+                {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": why}]}}))
+        .unwrap();
+        let node = of_deployment(&Observed::default(), &deployment);
+        let expected = (Health::Unhealthy, format!("0/1 available: {why}"));
+        assert_eq!((node.health, node.state), expected);
     }
 
     fn flatten(node: &Node, depth: usize, lines: &mut Vec<String>) {

@@ -12,7 +12,7 @@ use super::fix::{create, line, patch, removal};
 use super::groups::{EXPLAINED, message};
 use super::{Fix, Found, View};
 use crate::observed::{Observed, name, namespace};
-use crate::tree::{deployments, pods, waiting};
+use crate::tree::{deployments, pods, refused_pods, waiting};
 
 /// What OLM says of an account that another CSV owns.
 const FOREIGN: &str = "owned by another ClusterServiceVersion";
@@ -123,6 +123,7 @@ pub(super) fn failed(view: &View<'_>) -> Vec<Found> {
         let reason = status.reason.clone().unwrap_or_default();
         let is_explained = EXPLAINED.contains(&reason.as_str())
             || unpulled(view.observed, csv).is_some()
+            || deployments(view.observed, csv).any(|one| refused_pods(one).is_some())
             || circle(view, csv).is_some();
         let see = line(namespace(&csv.metadata), &["get", "pods"]);
         let ask = format!("ask the author, with the log of the operator; see {see}");

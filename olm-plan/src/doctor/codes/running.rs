@@ -5,7 +5,9 @@ use super::{
     API_SERVICES, CATALOGS, CONDITIONS, CRDS, CSVS, Code, DEPLOYMENTS, LEFT, OLM_DEPLOYMENTS,
     PACKAGES, PLANS, PODS, RIGHTS, SECRETS, SERVICES, SUBSCRIPTIONS, WEBHOOKS, before, row,
 };
-use crate::doctor::{certificates, csvs, objects, preconditions, server, subscriptions};
+use crate::doctor::{
+    certificates, csvs, objects, preconditions, refused_pods, server, subscriptions,
+};
 
 pub(super) const CODES: &[Code] = &[
     row(
@@ -206,5 +208,17 @@ pub(super) const CODES: &[Code] = &[
         Command,
         &[CATALOGS, OLM_DEPLOYMENTS],
         preconditions::legacy_pods,
+    ),
+    row(
+        "OLM041",
+        (
+            "no Pod of an operator can be made",
+            "a Deployment of a CSV has condition `ReplicaFailure`: its ServiceAccount is missing, or a quota, Pod \
+             security or a webhook refuses its Pods",
+            "create the ServiceAccount, or change the quota or the policy, that the message names",
+        ),
+        Wait,
+        &[CSVS, DEPLOYMENTS],
+        refused_pods::find,
     ),
 ];

@@ -72,6 +72,9 @@ use super::*;
 #[case("OLM040", &[json!({"kind": "CatalogSource", "metadata": {"name": "l", "namespace": "olm"},
     "spec": {"address": "a:1", "grpcPodConfig": {"securityContextConfig": "legacy"}},
     "status": {"connectionState": {"lastObservedState": "READY"}}})])]
+#[case("OLM041", &[csv("Failed", "InstallCheckFailed"), json!({"kind": "Deployment", "status": {"conditions": [
+    {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
+        "message": "pods \"a-\" is forbidden: serviceaccount \"tool\" not found"}]}})])]
 fn a_change_gives_exactly_one_finding(#[case] expected: &str, #[case] changes: &[Value]) {
     let row = code(expected).unwrap();
     let report = examine(&changed(changes), row.is_before, NOW.parse().unwrap());

@@ -98,6 +98,7 @@ async fn installed(ctx: &TestContext, bundles: &[Bundle; 2], names: &[&str; 2]) 
         .collect();
     ctx.operator_group().await?;
     ctx.catalog("kitchen", &packages).await?;
+    ctx.subscribe_together().await;
     for name in names {
         ctx.subscribe(name, "kitchen").await?;
     }

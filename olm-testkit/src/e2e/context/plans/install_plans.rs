@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use kube::ResourceExt;
 use olm_types::api::{Approval, InstallPlan, InstallPlanPhase};
 use serde_json::Value;
 
@@ -26,9 +27,28 @@ pub(super) fn compare(plan: &Value, observed: &Observed<'_>) -> (Vec<String>, bo
             None => is_complete = false,
         }
     }
-    let last = hops.last().map(|hop| csvs(hop)).unwrap_or_default();
-    let has_succeeded = last.iter().all(|csv| observed.succeeded.contains(*csv));
-    (lines, is_complete && has_succeeded)
+    (lines, is_complete && has_come(plan, observed))
+}
+
+/// Whether all that the last one brings has succeeded.
+pub(super) fn has_come(plan: &Value, observed: &Observed<'_>) -> bool {
+    let last = list(&plan["hops"]).last().map(csvs).unwrap_or_default();
+    last.iter().all(|csv| observed.succeeded.contains(*csv))
+}
+
+/// The names of those that are of no CSVs that are shown.
+pub(super) fn strangers<'p>(
+    shown: &[&Value],
+    plans: impl IntoIterator<Item = &'p InstallPlan>,
+) -> BTreeSet<String> {
+    let shown: Vec<BTreeSet<&str>> =
+        shown.iter().flat_map(|plan| list(&plan["hops"])).map(csvs).collect();
+    let is_stranger = |plan: &&InstallPlan| {
+        let names = plan.spec.cluster_service_version_names.iter().map(String::as_str);
+        let names: BTreeSet<&str> = names.collect();
+        !shown.contains(&names)
+    };
+    plans.into_iter().filter(is_stranger).map(ResourceExt::name_any).collect()
 }
 
 /// Whether a plan shows any.
@@ -169,6 +189,15 @@ mod tests {
         assert_eq!(compare(&plan, &observed).0.len(), lines);
         observed.plans.push(install_plan("a"));
         assert_eq!(compare(&plan, &observed).0.len(), 0, "one of them is as shown");
+    }
+
+    #[test]
+    fn plans_of_other_csvs_are_strangers() {
+        let mut other = install_plan("b");
+        other.metadata.name = Some("install-b".to_owned());
+        let shown = json!({"hops": [hop("Manual", "a")]});
+        let found = strangers(&[&shown], &[install_plan("a"), other]);
+        assert_eq!(found, BTreeSet::from(["install-b".to_owned()]));
     }
 
     #[test]

@@ -37,6 +37,7 @@ use crate::operators::Operator;
 use crate::plan_check::{images, rights, shown_objects};
 use crate::wait::TIMEOUT;
 use beside::{put_beside, without_shown_beside};
+use install_plans::strangers;
 use question::{Answer, Question};
 use verdict::{Observed, Verdict, decide};
 use window::{Span, Window};
@@ -45,6 +46,9 @@ pub use tally::print_summary;
 
 /// Has scenarios in other programs compare plans; `cargo xtask test` sets it for `--plans`.
 const VARIABLE: &str = "OLM_PLANS";
+
+/// Why no installation is planned.
+const TOGETHER: &str = "several Subscriptions are resolved together";
 
 /// What an API server takes at most that answers at all. Scenarios stop it for seconds, and go on meanwhile.
 const ANSWERS: Duration = Duration::from_secs(2);
@@ -73,6 +77,8 @@ pub(super) struct ScenarioPlans {
     /// When the scenario changed a catalog.
     changes: Vec<Timestamp>,
     differences: Vec<String>,
+    /// Whether Subscriptions are resolved together.
+    is_together: bool,
 }
 
 /// A plan, and what was there when it was made.
@@ -93,6 +99,10 @@ impl TestContext {
     /// Notes what the installation of a Subscription would do that is about to be created.
     pub(super) async fn foresee_installation(&self, subscription: &Value) -> Result<()> {
         let Some(log) = self.compared_log() else { return Ok(()) };
+        if self.plans.lock().await.is_together {
+            self.not_planned(TOGETHER);
+            return Ok(());
+        }
         match serde_json::from_value::<Subscription>(subscription.clone()) {
             Ok(subscription) => {
                 let plan = self.foresee(log, Question::installation(&subscription)).await?;
@@ -115,8 +125,7 @@ impl TestContext {
         self.catalog_changes().await;
         let (api, all) = (self.api::<Subscription>(), ListParams::default());
         let Ok(Ok(subscriptions)) = timeout(ANSWERS, api.list(&all)).await else {
-            tally::note();
-            tally::conclude(&Verdict::NotComparable(NO_ANSWER));
+            self.not_planned(NO_ANSWER);
             return Ok(());
         };
         let mut plans = Vec::new();
@@ -132,6 +141,12 @@ impl TestContext {
         put_beside(&mut plans.iter_mut().map(|plan| &mut plan.answer).collect::<Vec<_>>());
         self.plans.lock().await.open.extend(plans);
         Ok(())
+    }
+
+    /// The Subscriptions that are created from now on are resolved together: nothing is planned before one of them, as the
+    /// operators would act on those before it meanwhile.
+    pub async fn subscribe_together(&self) {
+        self.plans.lock().await.is_together = true;
     }
 
     /// From now on plans that were noted before are no longer of what there is.
@@ -176,7 +191,7 @@ impl TestContext {
             let verdict = self.last_verdict(&mut plan, &changes).await?;
             let line = format!("plan of {} in {}: {verdict}", plan.question.about, plan.namespace);
             println!("{line}");
-            tally::conclude(&verdict);
+            tally::conclude(&plan.namespace, &verdict);
             if verdict.is_other() {
                 self.plans.lock().await.differences.push(line);
             }
@@ -197,11 +212,17 @@ impl TestContext {
         self.facts().audit_log.as_deref().filter(|_| is_wanted)
     }
 
+    /// Counts a plan that is not made.
+    fn not_planned(&self, why: &'static str) {
+        tally::note(&self.namespace);
+        tally::conclude(&self.namespace, &Verdict::NotComparable(why));
+    }
+
     async fn foresee(&self, log: &Path, question: Question) -> Result<ForeseenPlan> {
         let (audit, begun) = (AuditLog::from_now(log.to_owned())?, Timestamp::now());
         let answer = question.ask(self).await;
         let (namespace, ended) = (self.namespace.clone(), Timestamp::now());
-        tally::note();
+        tally::note(&self.namespace);
         let writes = Vec::new();
         Ok(ForeseenPlan { question, namespace, answer, audit, writes, begun, ended })
     }
@@ -229,19 +250,21 @@ impl TestContext {
         let names = names.filter(|name| !name.is_empty());
         let texts: Vec<&str> = names.chain(namespaces.iter().map(String::as_str)).collect();
         foreseen.writes.extend(foreseen.audit.writes_about(&texts)?);
+        let plans: Api<InstallPlan> = Api::namespaced(self.client.clone(), &foreseen.namespace);
+        let plans = plans.list(&ListParams::default()).await;
+        let plans = plans.context("cannot list InstallPlans")?.items;
+        let strangers = strangers(&foreseen.answer.shown(), &plans);
         let span = Span {
             namespace: &foreseen.namespace,
             subscription: &foreseen.question.subscription,
             shown: &shown,
             approvals: foreseen.answer.approvals(),
+            strangers: &strangers,
             namespaces: &namespaces,
             begun: foreseen.begun,
             ended: foreseen.ended,
         };
         let window = Window::of(foreseen.writes.clone(), &span, changes);
-        let plans: Api<InstallPlan> = Api::namespaced(self.client.clone(), &foreseen.namespace);
-        let plans = plans.list(&ListParams::default()).await;
-        let plans = plans.context("cannot list InstallPlans")?.items;
         let succeeded = self.succeeded_csvs(&foreseen.namespace).await?;
         let observed =
             Observed { namespace: &foreseen.namespace, window: &window, plans, succeeded };

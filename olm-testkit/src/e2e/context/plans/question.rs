@@ -152,7 +152,12 @@ impl Answer {
 
     /// How many InstallPlans of the namespace were shown to wait for approval.
     pub(super) fn approvals(&self) -> usize {
-        self.plan.iter().chain(&self.beside).map(install_plans::waiting).sum()
+        self.shown().into_iter().map(install_plans::waiting).sum()
+    }
+
+    /// The plan, and those of other Subscriptions for the same change.
+    pub(super) fn shown(&self) -> Vec<&Value> {
+        self.plan.iter().chain(&self.beside).collect()
     }
 }
 

@@ -17,14 +17,17 @@ use crate::plan_check::{
 
 /// Why there is nothing to compare with.
 const NO_PLAN: &str = "no plan could be made";
+const LATE_PACKAGE: &str = "the package was in no catalog yet";
 const NOT_READ: &str = "not all contents could be read";
-const REFUSED: &str = "the plan was refused, and nothing was installed";
 const NO_GROUP: &str = "the namespace had no OperatorGroup yet";
 const OTHER_GROUPS: &str =
     "the plan was refused, and an OperatorGroup of another namespace changed";
 
 /// Why not all of it was done.
 const NOT_COMPLETE: &str = "an InstallPlan is not complete, or its operator has not succeeded";
+
+/// What the program says where no catalog has a package.
+const NO_PACKAGE: &str = "no catalog that was read";
 
 /// What scenarios make themselves.
 const OF_SCENARIOS: [&str; 4] =
@@ -47,6 +50,8 @@ pub(super) enum Verdict {
     Whole(usize),
     /// Nothing else was done, and there is a reason why not all of it was.
     Begun(&'static str),
+    /// It was shown that nothing can be installed, or that a step fails, and so it was.
+    Refused,
     /// There is nothing to compare with.
     NotComparable(&'static str),
     /// What differs.
@@ -68,6 +73,7 @@ impl fmt::Display for Verdict {
         match self {
             Self::Whole(changes) => write!(f, "{changes} changes as shown"),
             Self::Begun(why) => write!(f, "as shown so far: {why}"),
+            Self::Refused => write!(f, "refused, as shown"),
             Self::NotComparable(why) => write!(f, "not comparable: {why}"),
             Self::Other(lines) => write!(f, "not as shown:\n  {}", lines.join("\n  ")),
         }
@@ -79,12 +85,15 @@ pub(super) fn decide(answer: &Answer, observed: &Observed<'_>) -> Verdict {
     if let Some(why) = answer.not_compared {
         return Verdict::NotComparable(why);
     }
-    let Ok(plan) = &answer.plan else { return Verdict::NotComparable(NO_PLAN) };
+    let plan = match &answer.plan {
+        Ok(plan) => plan,
+        Err(why) => return without_plan(why, answer, observed),
+    };
     if let Some(why) = incomparable(plan) {
         return Verdict::NotComparable(why);
     }
     if let Some(why) = stopped(plan) {
-        return not_stopped(&why, answer, observed);
+        return not_stopped(&why, plan, answer, observed);
     }
     let window = observed.window;
     let (mut lines, is_complete) = install_plans::compare(plan, observed);
@@ -126,11 +135,27 @@ fn stopped(plan: &Value) -> Option<String> {
     problem(plan).filter(|_| has_problems || !install_plans::are_shown(plan))
 }
 
+/// What a program without a plan means: where no catalog has the package, nothing is installed.
+fn without_plan(why: &str, answer: &Answer, observed: &Observed<'_>) -> Verdict {
+    match observed.window.ended_by {
+        _ if !why.contains(NO_PACKAGE) => Verdict::NotComparable(NO_PLAN),
+        Some(ended_by) => Verdict::NotComparable(ended_by),
+        None if is_installed_alone(answer, observed) => Verdict::NotComparable(LATE_PACKAGE),
+        None => Verdict::Refused,
+    }
+}
+
 /// What it means that a plan was executed, or not, which was shown to be stopped.
-fn not_stopped(why: &str, answer: &Answer, observed: &Observed<'_>) -> Verdict {
-    let is_done = observed.plans.iter().all(install_plans::is_complete);
-    if !is_done || !is_installed_alone(answer, observed) {
-        return Verdict::NotComparable(REFUSED);
+fn not_stopped(why: &str, plan: &Value, answer: &Answer, observed: &Observed<'_>) -> Verdict {
+    if let Some(ended_by) = observed.window.ended_by {
+        return Verdict::NotComparable(ended_by);
+    }
+    let has_come = match install_plans::are_shown(plan) {
+        true => install_plans::has_come(plan, observed),
+        false => is_installed_alone(answer, observed),
+    };
+    if !has_come {
+        return Verdict::Refused;
     }
     match observed.window.has_other_groups {
         true => Verdict::NotComparable(OTHER_GROUPS),
@@ -239,7 +264,12 @@ mod tests {
     }
 
     #[rstest]
-    #[case::refused(json!({"refused": {"kettle": "no channel"}}), &[], Verdict::NotComparable(REFUSED))]
+    #[case::refused(json!({"refused": {"kettle": "no channel"}}), &[], Verdict::Refused)]
+    #[case::step_fails(
+        { let mut plan = plan(); plan["problems"] = json!(["p"]); plan["hops"][0]["bundles"][0]["csv"] = json!("other"); plan },
+        &["installplans ns/"], Verdict::Refused)]
+    #[case::step_did_not_fail({ let mut plan = plan(); plan["problems"] = json!(["p"]); plan }, &["installplans ns/"],
+        Verdict::Other(vec!["it was installed, and this was shown: p".to_owned()]))]
     #[case::unread(json!({"unknown": ["bundle image i"]}), &[], Verdict::NotComparable(NOT_READ))]
     #[case::no_group(json!({"changes": [{"action": "Create", "kind": "OperatorGroup"}]}), &[],
         Verdict::NotComparable(NO_GROUP))]
@@ -288,7 +318,7 @@ mod tests {
     #[case::of_none(json!({"hops": []}), json!({"hops": []}), false, Verdict::Other(vec![
         "an InstallPlan was made, and none was shown".to_owned(),
         "created: services ns/a was done, and not shown".to_owned()]))]
-    #[case::refused(json!({"problems": ["p"]}), plan(), false, Verdict::NotComparable(REFUSED))]
+    #[case::refused(json!({"problems": ["p"]}), plan(), false, Verdict::Refused)]
     #[case::no_more(json!({"problems": ["p"]}), json!({}), true, Verdict::NotComparable(OTHER_GROUPS))]
     #[case::another_is_refused(
         { let mut plan = plan(); plan["refused"] = json!({"spoon": "no channel"}); plan },
@@ -325,7 +355,9 @@ mod tests {
         let under_way = Verdict::NotComparable("under way");
         assert_eq!(decided(Ok(plan()), Some("under way")), under_way);
         assert_eq!(decided(Err(String::new()), Some("under way")), under_way);
-        let no_plan = decided(Err("no such package".to_owned()), None);
+        let no_plan = decided(Err("no such cluster".to_owned()), None);
         assert_eq!(no_plan, Verdict::NotComparable(NO_PLAN));
+        let no_package = decided(Err(format!("error: {NO_PACKAGE} has the package a")), None);
+        assert_eq!(no_package, Verdict::Refused);
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Span<'a> {
     pub(super) shown: &'a BTreeSet<String>,
     /// How many InstallPlans were shown to wait for approval.
     pub(super) approvals: usize,
+    /// Names of InstallPlans that were not shown.
+    pub(super) strangers: &'a BTreeSet<String>,
     /// All namespaces of the scenario.
     pub(super) namespaces: &'a [String],
     /// When the program was started.
@@ -110,7 +112,8 @@ impl Span<'_> {
         };
         writes.iter().filter(is_of_user).find_map(|write| {
             let is_first = approved.insert(write.object.as_str());
-            let is_one_more = approved.len() > self.approvals;
+            let name = write.object.rsplit('/').next().unwrap_or_default();
+            let is_one_more = approved.len() > self.approvals || self.strangers.contains(name);
             let what = if is_first { APPROVED } else { WRITTEN };
             (is_one_more || !is_first).then_some((write.received, what))
         })
@@ -193,11 +196,13 @@ mod tests {
         let shown = BTreeSet::from(["clusterroles a-shown".to_owned()]);
         let (begun, ended) = (at(0), at(2));
         let namespaces = ["ns".to_owned(), "other".to_owned()];
+        let strangers = BTreeSet::from(["install-strange".to_owned()]);
         let span = Span {
             namespace: "ns",
             subscription: "mine",
             shown: &shown,
-            approvals: 1,
+            approvals: 2,
+            strangers: &strangers,
             namespaces: &namespaces,
             begun,
             ended,
@@ -235,8 +240,13 @@ mod tests {
         None,
         Some(WRITTEN)
     )]
-    #[case::another_approval(
+    #[case::one_more_of_two(
         Some(write(7, "", "patch", "installplans ns/install-b", "ns")),
+        None,
+        None
+    )]
+    #[case::approval_of_what_was_not_shown(
+        Some(write(7, "", "patch", "installplans ns/install-strange", "ns")),
         None,
         Some(APPROVED)
     )]

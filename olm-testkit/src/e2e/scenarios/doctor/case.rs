@@ -148,6 +148,7 @@ fn running() -> Vec<Case> {
         case("OLM030", "deprecated", Repaired, subscriptions::deprecated),
         case("OLM032", "failed", Asks("with the log of the operator"), csvs::failed),
         case("OLM035", "finalizer", Repaired, leftovers::finalizer),
+        case("OLM041", "accountless", Waits("create the ServiceAccount"), csvs::refused_pods),
         // The InstallPlan went with the Subscription that was deleted; v0 does not look at the other one for that.
         case("OLM036", "unneeded", Repaired, subscriptions::unneeded)
             .beside(&["OLM014"])

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use k8s_openapi::api::admissionregistration::v1::{
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
 };
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::ResourceExt;
 use kube::api::{Api, Patch, PatchParams, PostParams};
@@ -50,6 +51,18 @@ pub(in super::super) async fn image(ctx: Arc<TestContext>) -> Result<()> {
     let status = json!({"phase": "Pending", "containerStatuses": [container],
         "conditions": [not_ready("Ready"), not_ready("ContainersReady")]});
     patch_status(&ctx.api::<Pod>(), &pod, status).await
+}
+
+/// A Deployment names a ServiceAccount that nothing makes.
+pub(in super::super) async fn refused_pods(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.create(&csv("tool.v1.0.0", "1.0.0").deployment("tool", "toolmaker").build()).await?;
+    let is_refused = |deployment: &Deployment| {
+        let status = deployment.status.as_ref();
+        let conditions = status.and_then(|status| status.conditions.as_ref());
+        conditions.into_iter().flatten().any(|one| one.type_ == "ReplicaFailure")
+    };
+    wait::until(&ctx.api(), "tool", "be refused its Pods", is_refused).await.map(drop)
 }
 
 pub(in super::super) async fn circle(ctx: Arc<TestContext>) -> Result<()> {
