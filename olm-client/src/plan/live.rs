@@ -271,6 +271,8 @@ impl<'a> Reader<'a> {
             }
             Ok(None) => drop(known.absent.insert(key)),
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
+            // Of a kind that the cluster does not have there is no object either.
+            Err(error) if is_not_found(&error) => drop(known.absent.insert(key)),
             Err(error) => {
                 self.unread.push(format!("{target} ({})", cause(&error)));
                 known.absent.insert(key);
@@ -330,4 +332,37 @@ fn typed(object: DynamicObject, resource: &Resource) -> Result<Value> {
     value["apiVersion"] = resource.api_version().into();
     value["kind"] = resource.kind.as_str().into();
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::preview::Operation;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::stub;
+
+    /// What is known of an object that is not there, by the answer of the API server.
+    #[rstest]
+    #[case::no_kind(json!({"code": 404, "message": "404 page not found"}), &[])]
+    #[case::no_right(json!({"code": 403, "message": "monitors is forbidden"}),
+        &["Monitor ns/a (monitors is forbidden)"])]
+    #[tokio::test]
+    async fn an_object_of_a_kind_that_is_not_there_is_absent(
+        #[case] status: Value,
+        #[case] unread: &[&str],
+    ) {
+        let wanted = Operation::Uninstall { operator: String::new() };
+        let (settings, now) = (Default::default(), jiff::Timestamp::UNIX_EPOCH);
+        let asked = PreviewRequest { namespace: "ns".to_owned(), settings, now, wanted };
+        let cluster = stub::cluster(|_| None);
+        let (mut reader, mut known) = (Reader::new(&cluster, &asked), Known::default());
+        let target =
+            Target::namespaced(Resource::new("x.io", "v1", "Monitor", "monitors"), "ns", "a");
+        let status: kube::core::Status = serde_json::from_value(status).unwrap();
+        let answer = Err(kube::Error::Api(status.boxed()).into());
+        reader.keep_object(&target, answer, &mut known).unwrap();
+        assert!(known.absent.contains(&Key::of_target(&target)));
+        assert_eq!(reader.unread, unread);
+    }
 }

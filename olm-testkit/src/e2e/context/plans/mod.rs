@@ -191,6 +191,7 @@ impl TestContext {
             let verdict = self.last_verdict(&mut plan, &changes).await?;
             let line = format!("plan of {} in {}: {verdict}", plan.question.about, plan.namespace);
             println!("{line}");
+            plan.answer.unknown().for_each(|what| println!("  unknown: {what}"));
             tally::conclude(&plan.namespace, &verdict);
             if verdict.is_other() {
                 self.plans.lock().await.differences.push(line);

@@ -17,6 +17,7 @@ use tempfile::NamedTempFile;
 use tokio::time::{Instant, sleep};
 
 use super::install_plans;
+use super::verdict::list;
 use crate::e2e::TestContext;
 use crate::e2e::context::conditions;
 use crate::e2e::scenarios::Program;
@@ -153,6 +154,12 @@ impl Answer {
     /// How many InstallPlans of the namespace were shown to wait for approval.
     pub(super) fn approvals(&self) -> usize {
         self.shown().into_iter().map(install_plans::waiting).sum()
+    }
+
+    /// What was not read of it.
+    pub(super) fn unknown(&self) -> impl Iterator<Item = &str> {
+        let all = self.plan.iter().flat_map(|plan| list(&plan["unknown"]));
+        all.filter_map(Value::as_str)
     }
 
     /// The plan, and those of other Subscriptions for the same change.

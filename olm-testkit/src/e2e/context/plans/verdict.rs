@@ -18,6 +18,7 @@ use crate::plan_check::{
 /// Why there is nothing to compare with.
 const NO_PLAN: &str = "no plan could be made";
 const LATE_PACKAGE: &str = "the package was in no catalog yet";
+const LATE_KIND: &str = "a kind came that the cluster did not have";
 const NOT_READ: &str = "not all contents could be read";
 const NO_GROUP: &str = "the namespace had no OperatorGroup yet";
 const OTHER_GROUPS: &str =
@@ -28,6 +29,9 @@ const NOT_COMPLETE: &str = "an InstallPlan is not complete, or its operator has 
 
 /// What the program says where no catalog has a package.
 const NO_PACKAGE: &str = "no catalog that was read";
+
+/// What an InstallPlan says of a step whose kind the cluster does not have.
+const NO_API: &str = "not found on the cluster";
 
 /// What scenarios make themselves.
 const OF_SCENARIOS: [&str; 4] =
@@ -157,6 +161,9 @@ fn not_stopped(why: &str, plan: &Value, answer: &Answer, observed: &Observed<'_>
     if !has_come {
         return Verdict::Refused;
     }
+    if why.contains(NO_API) {
+        return Verdict::NotComparable(LATE_KIND);
+    }
     match observed.window.has_other_groups {
         true => Verdict::NotComparable(OTHER_GROUPS),
         false => Verdict::Other(vec![format!("it was installed, and this was shown: {why}")]),
@@ -276,6 +283,7 @@ mod tests {
     #[case::nothing_new(json!({"hops": []}), &[], Verdict::Whole(0))]
     #[case::refused_and_done(json!({"problems": ["p"]}), &["installplans ns/"],
         Verdict::Other(vec!["it was installed, and this was shown: p".to_owned()]))]
+    #[case::kind_came_later(json!({"problems": [NO_API]}), &["installplans ns/"], Verdict::NotComparable(LATE_KIND))]
     #[case::nothing_and_done(json!({"hops": []}), &["installplans ns/"],
         Verdict::Other(vec!["an InstallPlan was made, and none was shown".to_owned()]))]
     fn without_steps(#[case] plan: Value, #[case] objects: &[&str], #[case] expected: Verdict) {
