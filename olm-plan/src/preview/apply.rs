@@ -12,11 +12,11 @@ use super::world::World;
 pub const KINDS: [&str; 3] = ["Namespace", OperatorGroup::KIND, Subscription::KIND];
 
 /// Applies manifests in the order of [`KINDS`]. What is done to the Subscription among them, and its name.
-pub(super) fn apply<'p>(
+pub(super) fn apply(
     world: &mut World<'_>,
     namespace: &str,
     manifests: &[Value],
-) -> Result<(&'static str, String, Option<&'p str>), NoPreview> {
+) -> Result<(&'static str, String), NoPreview> {
     let mut subscriptions = manifests.iter().filter(|one| one["kind"] == Subscription::KIND);
     let (Some(subscription), None) = (subscriptions.next(), subscriptions.next()) else {
         return Err(NoPreview::NotOneSubscription);
@@ -29,7 +29,7 @@ pub(super) fn apply<'p>(
         of_kind.for_each(|manifest| write(world, manifest));
     }
     namespace_of(world, namespace);
-    Ok((if is_installed { "upgrade" } else { "install" }, key.name, None))
+    Ok((if is_installed { "upgrade" } else { "install" }, key.name))
 }
 
 /// A new object, or the spec of one that is there, with labels and annotations added to those that it has.

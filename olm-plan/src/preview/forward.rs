@@ -36,7 +36,10 @@ pub(super) fn preview(
         Operation::Install(install) => {
             ("install", subscribe(world, home, install, universe)?, None)
         }
-        Operation::Apply { manifests } => apply(world, home, manifests)?,
+        Operation::Apply { manifests } => {
+            let (action, name) = apply(world, home, manifests)?;
+            (action, name, None)
+        }
         Operation::Upgrade { operator, to, channel } => {
             let found = subscription(world, home, operator)?;
             let name = found.metadata.name.unwrap_or_default();
