@@ -5,6 +5,18 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use olm_tools::{Progress, kubectl};
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+/// A file with a manifest, for programs that read it as kubectl does.
+///
+/// # Errors
+/// There is no place for it.
+pub fn manifest_file(manifest: &Value) -> Result<NamedTempFile> {
+    let file = NamedTempFile::new().context("cannot make a file")?;
+    serde_json::to_writer(file.as_file(), manifest).context("cannot write a manifest")?;
+    Ok(file)
+}
 
 /// kubectl for a cluster, or for none.
 #[derive(Debug)]

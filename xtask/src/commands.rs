@@ -48,10 +48,11 @@ const COMMANDS: [Command; 25] = [
         arguments: "\
   --changed [BASE]  only what a change since BASE concerns: tests of the crates that it reaches, and
                     the scenarios that name them; without BASE, what is not committed yet
-  --scenarios NAMES [--rounds NUMBER] [--plans]
+  --scenarios NAMES [--rounds NUMBER] [--plans] [--release]
                     only the scenarios on a simulated node whose names begin so, with commas between
                     (\"\" is all of them), so many times in a row; with --plans they compare what
-                    kubectl olm plan shows of each installation and upgrade with what is done
+                    kubectl olm plan shows of each installation and upgrade with what is done; with
+                    --release they play the operators that ship, and say what memory these took
 ",
     },
     own("tidy", "Checks the rules of the architecture and of the house style"),

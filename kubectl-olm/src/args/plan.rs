@@ -39,6 +39,9 @@ pub enum Planned {
         /// Manifests, among them one Subscription; - reads standard input
         #[arg(short, long, value_name = "FILE")]
         filename: PathBuf,
+        /// The manager that applies them server-side, such as argocd-controller; otherwise they are applied as before
+        #[arg(long, value_name = "NAME")]
+        field_manager: Option<String>,
         /// Where things are read
         #[command(flatten)]
         reading: Reading,

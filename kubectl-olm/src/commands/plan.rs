@@ -63,9 +63,9 @@ async fn previewed(
             let asked = |home: &str| asked(home, Operation::Install(install(home)));
             return installation(origin, home, asked, reading).await;
         }
-        Planned::Apply { filename, .. } => {
+        Planned::Apply { filename, field_manager, .. } => {
             let Applied { namespace, manifests } = Applied::read(filename, home)?;
-            (namespace, Operation::Apply { manifests })
+            (namespace, Operation::Apply { manifests, field_manager: field_manager.clone() })
         }
         Planned::Upgrade { operator, to, channel, .. } => {
             let (operator, to, channel) = (operator.clone(), to.clone(), channel.clone());

@@ -4,10 +4,11 @@ use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use olm_client::plan::objects;
 use olm_plan::preview::APPLIED_KINDS;
 use olm_types::api::Subscription;
-use olm_types::document::{self, Budget, Meter};
+use olm_types::document::Budget;
 use serde_json::Value;
 
 use super::TargetNamespace;
@@ -38,9 +39,7 @@ impl Applied {
     }
 
     fn parse(text: &[u8], home: TargetNamespace<'_>) -> Result<Self> {
-        let documents = document::all(text, &mut Meter::in_all(Budget::CATALOG))
-            .map_err(|(number, error)| anyhow!("document {number}: {error}"))?;
-        let objects = documents.into_iter().flat_map(items);
+        let objects = objects(text, Budget::OBJECT)?.into_iter();
         let (mut manifests, others): (Vec<Value>, Vec<Value>) = objects.partition(is_applied);
         if !others.is_empty() {
             let others = others.iter().map(named).collect::<Vec<_>>().join(", ");
@@ -66,15 +65,6 @@ fn text(file: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
     }
     Ok(text)
-}
-
-/// The objects of a list, or the one that it is.
-fn items(mut document: Value) -> Vec<Value> {
-    match document.get_mut("items").map(Value::take) {
-        Some(Value::Array(items)) => items,
-        _ if document.is_null() => Vec::new(),
-        _ => vec![document],
-    }
 }
 
 /// Whether a preview takes it: kinds of other groups may have the same names.

@@ -78,8 +78,7 @@ pub async fn offline(
     Ok(preview.hashed())
 }
 
-/// A state: all objects of files, as kubectl prints them. Each file holds objects, lists of them, or several
-/// documents of these.
+/// A state: all objects of files, as kubectl prints them.
 ///
 /// # Errors
 /// A file cannot be read.
@@ -88,17 +87,27 @@ pub fn read_state(files: &[PathBuf]) -> Result<Known> {
     for file in files {
         let cannot_read = || format!("cannot read {}", file.display());
         let text = fs::read(file).with_context(cannot_read)?;
-        let documents = document::all(&text, &mut Meter::in_all(Budget::CATALOG))
-            .map_err(|(number, error)| anyhow!("document {number}: {error}"))
-            .with_context(cannot_read)?;
-        for mut document in documents {
-            match document.get_mut("items").map(Value::take) {
-                Some(Value::Array(items)) => items.into_iter().for_each(|item| known.add(item)),
-                _ => known.add(document),
-            }
-        }
+        let objects = objects(&text, Budget::CATALOG).with_context(cannot_read)?;
+        objects.into_iter().for_each(|object| known.add(object));
     }
     Ok(known)
+}
+
+/// The objects of a file: each of its documents holds one, a list of them, or nothing.
+///
+/// # Errors
+/// A document cannot be read, or the file costs more than the budget.
+pub fn objects(text: &[u8], budget: Budget) -> Result<Vec<Value>> {
+    let documents = document::all(text, &mut Meter::in_all(budget))
+        .map_err(|(number, error)| anyhow!("document {number}: {error}"))?;
+    let objects = documents.into_iter().flat_map(|mut document| {
+        match document.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => items,
+            _ if document.is_null() => Vec::new(),
+            _ => vec![document],
+        }
+    });
+    Ok(objects.collect())
 }
 
 /// Reads what the preview needs until it is complete.

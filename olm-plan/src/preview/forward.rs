@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::apply::apply;
 use super::group::group;
 use super::hop::{self, Reconciled};
+use super::namespace::as_read;
 use super::prepare::{default_account, follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::{Bundle, Preview};
 use super::world::World;
@@ -36,8 +37,8 @@ pub(super) fn preview(
         Operation::Install(install) => {
             ("install", subscribe(world, home, install, universe)?, None)
         }
-        Operation::Apply { manifests } => {
-            let (action, name) = apply(world, home, manifests)?;
+        Operation::Apply { manifests, field_manager } => {
+            let (action, name) = apply(world, home, manifests, field_manager.as_deref())?;
             (action, name, None)
         }
         Operation::Upgrade { operator, to, channel } => {
@@ -76,7 +77,7 @@ fn hops(
     preview: &mut Preview,
 ) {
     let name = &preview.subscription.clone();
-    if let Some(annotation) = holding(subscription) {
+    if let Some(annotation) = holding(&as_read(asked, subscription.clone())) {
         preview.problems.push(format!("Subscription {name} has annotation {annotation}"));
         return;
     }

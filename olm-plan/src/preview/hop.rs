@@ -5,26 +5,24 @@ use std::sync::Arc;
 
 use olm_lifecycle::crd;
 use olm_lifecycle::install_plan::component_labels;
-use olm_lifecycle::install_plan::execution::{Ended, Execution, NoteKind, Scope};
+use olm_lifecycle::install_plan::execution::{Execution, NoteKind, Scope};
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::{self, BundleInput};
-use olm_lifecycle::subscription::readiness::CsvState;
+use olm_lifecycle::subscription::holding;
 use olm_lifecycle::subscription::resolution::{self, Choice, Namespace, Selection, parts};
-use olm_lifecycle::subscription::{holding, is_held};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
 use olm_resolver::{Chosen, InstalledCsv, Refusal, ResolutionRequest, Resolver, SubscriptionFacts};
-use olm_types::api::{
-    ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription, UpgradeStrategy,
-};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription, UpgradeStrategy};
 use olm_types::bundle::{BundleContent, Entry, Universe};
 use olm_types::properties::annotation;
 use serde_json::json;
 
 use super::PreviewRequest;
-use super::declared::is_declared;
+use super::crds::{crd_names, verdicts};
 use super::forward::own_csvs;
 use super::known::{Content, Key, ReadRequest, bundle_key};
-use super::result::{Bundle, CrdVerdict, Hop, Preview};
+use super::namespace::{is_declared, namespace};
+use super::result::{Bundle, Hop, Preview};
 use super::waiting::{comes_first, repeat};
 use super::world::World;
 use crate::observed::name;
@@ -148,8 +146,7 @@ fn installed(
         .cloned()
         .collect();
     let mut hop = hop(namespace, selection, &selected, chosen, request.as_ref());
-    hop.is_approved =
-        hop.waits() && request.as_ref().is_some_and(|it| is_declared(asked, it, namespace));
+    hop.is_approved = hop.waits() && request.as_ref().is_some_and(|it| is_declared(it, namespace));
     hop.list(&repeated.unwrap_or_default());
     if let Some(request) = &request {
         execute(asked, world, request, &read, preview);
@@ -167,31 +164,6 @@ fn installed(
     let unknown = read.unknown.iter().map(|(entry, _)| entry.name.to_string()).collect();
     let (namespace, selection) = (namespace.clone(), selection.clone());
     Some(Done { hop, namespace, selection, selected, unknown })
-}
-
-fn namespace(
-    asked: &PreviewRequest,
-    world: &World<'_>,
-    csvs: &[ClusterServiceVersion],
-) -> Namespace {
-    let home = Some(asked.namespace.as_str());
-    let subscriptions: Vec<Subscription> = world.typed(Subscription::KIND, home);
-    let plans: Vec<InstallPlan> = world.typed(InstallPlan::KIND, home);
-    let groups: Vec<OperatorGroup> = world.typed(OperatorGroup::KIND, home);
-    let is_asked = |one: &Subscription| one.metadata.deletion_timestamp.is_none();
-    let subscriptions = subscriptions.into_iter().filter(is_asked).map(Arc::new);
-    let (held, subscriptions) = subscriptions.partition(|one: &Arc<Subscription>| is_held(one));
-    Namespace {
-        name: asked.namespace.clone(),
-        subscriptions,
-        held,
-        plans: plans.into_iter().map(Arc::new).collect(),
-        csvs: csvs
-            .iter()
-            .map(|csv| (name(&csv.metadata).to_owned(), CsvState::from(csv)))
-            .collect(),
-        groups: groups.into_iter().map(Arc::new).collect(),
-    }
 }
 
 fn fails_forward(group: &OperatorGroup) -> bool {
@@ -340,47 +312,6 @@ fn scope(asked: &PreviewRequest, world: &World<'_>, request: &PlanRequest) -> Sc
     let subscriptions: Vec<Arc<Subscription>> = world.all(Some(&asked.namespace));
     scope.components = component_labels(&request.steps, &subscriptions, &asked.namespace);
     scope
-}
-
-fn crd_names(world: &World<'_>) -> BTreeSet<String> {
-    let crds = world.objects().filter(|(key, _)| key.kind == "CustomResourceDefinition");
-    crds.map(|(key, _)| key.name.clone()).collect()
-}
-
-/// What becomes of each CRD of the steps.
-fn verdicts(world: &World<'_>, ended: &Ended, before: &BTreeSet<String>, preview: &mut Preview) {
-    let reached = |status: StepStatus| {
-        matches!(status, StepStatus::Present | StepStatus::Created | StepStatus::WaitingForApi)
-    };
-    let failed = ended.steps.iter().position(|step| !reached(step.status));
-    for (place, step) in ended.steps.iter().enumerate() {
-        if step.resource.kind != "CustomResourceDefinition" {
-            continue;
-        }
-        let warning = ended.notes.iter().find_map(|note| match &note.what {
-            NoteKind::CrdValidation(text) if note.step == place => Some(text.clone()),
-            _ => None,
-        });
-        let name = step.resource.name.clone();
-        let refused = ended.failure.as_ref().filter(|_| failed == Some(place));
-        let (verdict, detail) = match (refused, warning) {
-            (Some(failure), _) => ("refused", failure.to_string()),
-            (None, Some(warning)) => ("warning", warning),
-            (None, None) if !before.contains(&name) => ("new", String::new()),
-            (None, None) if is_changed(world, &name) => ("compatible", String::new()),
-            (None, None) => ("unchanged", String::new()),
-        };
-        preview.crds.retain(|crd| crd.name != name);
-        preview.crds.push(CrdVerdict { name, verdict, detail, custom_resources: None });
-    }
-}
-
-fn is_changed(world: &World<'_>, crd: &str) -> bool {
-    world.changes().any(|(key, before, after)| {
-        let strip =
-            |object: Option<&serde_json::Value>| object.and_then(|it| it.get("spec").cloned());
-        key.kind == "CustomResourceDefinition" && key.name == crd && strip(before) != strip(after)
-    })
 }
 
 /// A CSV of which only its properties are known, so that later reconciles know that it is installed.

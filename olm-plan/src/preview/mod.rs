@@ -10,7 +10,7 @@ mod baseline;
 pub mod change;
 pub mod comparable;
 mod copies;
-mod declared;
+mod crds;
 mod finish;
 mod forward;
 pub mod grants;
@@ -18,6 +18,7 @@ mod group;
 mod hop;
 pub mod known;
 mod mode;
+mod namespace;
 mod operator;
 pub mod permissions;
 mod plan_objects;
@@ -25,6 +26,7 @@ mod prepare;
 mod quantities;
 mod removal;
 pub mod result;
+mod three_way;
 mod uncovered;
 mod waiting;
 mod world;
@@ -66,6 +68,8 @@ pub enum Operation {
     Apply {
         /// A Subscription of the namespace, and what else is applied with it: a Namespace, an OperatorGroup.
         manifests: Vec<Value>,
+        /// The manager that applies them server-side; without one they are applied as they were before.
+        field_manager: Option<String>,
     },
     /// What a Subscription has installed is upgraded.
     Upgrade {
@@ -121,6 +125,17 @@ pub enum NoPreview {
     /// What is applied is not about one Subscription.
     #[error("the manifests have to hold one Subscription with a name, no more and no less")]
     NotOneSubscription,
+    /// Who applies the manifest is not clear, and so what it takes away.
+    #[error(
+        "fields of {object} were applied by several managers: {managers}; --field-manager names the one that applies \
+         the file"
+    )]
+    SeveralManagers {
+        /// Kind and name.
+        object: String,
+        /// Names of the managers.
+        managers: String,
+    },
     /// No Subscription has that name or package.
     #[error(
         "no Subscription in namespace {namespace} is named {operator} or for a package of that name; `kubectl olm list \

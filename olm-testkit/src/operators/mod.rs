@@ -86,10 +86,14 @@ pub struct StartOptions {
     pub server: Option<String>,
 }
 
+/// Names the folder of operators that are played instead of those beside the running executable.
+const OPERATORS: &str = "OLM_OPERATORS";
+
 /// Where the binaries are and how they are started.
 #[derive(Clone, Debug)]
 pub struct Binaries {
     dir: PathBuf,
+    operators: PathBuf,
     logs: PathBuf,
     lifetime: Lifetime,
 }
@@ -103,12 +107,15 @@ impl Binaries {
         if dir.ends_with("deps") {
             dir = dir.parent().unwrap_or(dir);
         }
-        Ok(Self::in_dir(dir, logs))
+        let operators = std::env::var_os(OPERATORS).map(PathBuf::from);
+        let all = Self::in_dir(dir, logs);
+        Ok(Self { operators: operators.unwrap_or_else(|| dir.to_owned()), ..all })
     }
 
     /// Binaries in a directory.
     pub fn in_dir(dir: &Path, logs: &Path) -> Self {
-        Self { dir: dir.to_owned(), logs: logs.to_owned(), lifetime: Lifetime::Command }
+        let (operators, logs) = (dir.to_owned(), logs.to_owned());
+        Self { dir: dir.to_owned(), operators, logs, lifetime: Lifetime::Command }
     }
 
     /// Processes outlive this one.
@@ -151,12 +158,14 @@ impl Binaries {
         let ip = address.ip().to_string();
         let args = ["serve", &*catalog, "--port", &*port, "--address", &*ip];
         let args = args.map(str::to_owned).into();
-        self.launch("olm-registry", &format!("olm-registry-{name}"), args)?.start()
+        let program = self.program("olm-registry");
+        self.launch(program, &format!("olm-registry-{name}"), args)?.start()
     }
 
     /// Starts the program of test operators; `name` is in the name of the log.
     pub fn workload(&self, name: &str, args: Vec<String>) -> Result<Running> {
-        self.launch("olm-workload", &format!("olm-workload-{name}"), args)?.start()
+        let program = self.program("olm-workload");
+        self.launch(program, &format!("olm-workload-{name}"), args)?.start()
     }
 
     /// Starts an operator in a special way; the second value serves its health and readiness. The
@@ -181,12 +190,12 @@ impl Binaries {
         let args = flags.iter().flat_map(|(flag, value)| [*flag, *value].map(str::to_owned));
         let shipped = (operator == Operator::Catalog).then(|| WORKLOAD_USER.to_owned());
         let args = args.chain(shipped).chain(special.args).collect();
-        let launch = Launch { env: special.env, ..self.launch(name, log, args)? };
-        Ok((launch.start()?, admin))
+        let program = self.operators.join(name);
+        let launch = Launch { env: special.env, ..self.launch(program, log, args)? };
+        Ok((launch.start()?.limited(name, operator.memory_limit()), admin))
     }
 
-    fn launch(&self, binary: &str, name: &str, args: Vec<String>) -> Result<Launch> {
-        let program = self.dir.join(binary);
+    fn launch(&self, program: PathBuf, name: &str, args: Vec<String>) -> Result<Launch> {
         if !program.is_file() {
             bail!(
                 "{} is not built; `cargo xtask` builds what a command starts, and \

@@ -4,6 +4,7 @@
 //! [`Lifetime::Command`] also dies when the process that started it ends in any way, SIGKILL
 //! included: a shell beside it waits on a pipe that only the starter holds open.
 
+mod memory;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
+pub use memory::{Peak, peaks};
 pub use olm_tools::tail;
 pub use record::Record;
 use record::signal;
@@ -90,7 +92,7 @@ impl Launch {
             .spawn()
             .with_context(|| format!("cannot start {}", self.program.display()))?;
         let record = Record::of(&self.name, child.id());
-        Ok(Running { record, log: self.log.clone(), child })
+        Ok(Running { record, log: self.log.clone(), child, limited: None })
     }
 
     fn command(&self) -> Command {
@@ -118,9 +120,26 @@ pub struct Running {
     record: Record,
     log: PathBuf,
     child: Child,
+    limited: Option<Limited>,
+}
+
+/// A program that may not take more than some memory.
+#[derive(Debug)]
+struct Limited {
+    program: &'static str,
+    /// Bytes.
+    limit: u64,
 }
 
 impl Running {
+    /// It may take no more resident memory than `limit` bytes. What it takes is noted whenever it is looked at, and
+    /// before it is ended.
+    #[must_use]
+    pub fn limited(mut self, program: &'static str, limit: u64) -> Self {
+        self.limited = Some(Limited { program, limit });
+        self
+    }
+
     /// What identifies the process after this one has ended.
     pub fn record(&self) -> &Record {
         &self.record
@@ -131,8 +150,12 @@ impl Running {
         &self.log
     }
 
-    /// Fails, with the end of the log, when the process has ended.
+    /// Fails when the process took more memory than it may, and, with the end of the log, when it has ended.
     pub fn check(&mut self) -> Result<()> {
+        if let Some(peak) = self.note_memory() {
+            let (name, Peak { bytes, limit, .. }) = (&self.record.name, peak);
+            ensure!(bytes <= limit, "{name} took {bytes} bytes of memory, and may take {limit}");
+        }
         match self.child.try_wait().context("cannot ask for the state of a child")? {
             None => Ok(()),
             Some(status) => bail!(
@@ -164,6 +187,7 @@ impl Running {
     /// The code with which the process has ended; none while it runs. A process that a signal ended
     /// has the code -1.
     pub fn exit_code(&mut self) -> Result<Option<i32>> {
+        self.note_memory();
         let status = self.child.try_wait().context("cannot ask for the state of a child")?;
         Ok(status.map(|status| status.code().unwrap_or(-1)))
     }
@@ -183,11 +207,29 @@ impl Running {
         self.memory("VmHWM:")
     }
 
+    /// Has the kernel count the most resident memory anew.
+    ///
+    /// # Errors
+    /// The process has ended.
+    pub fn forget_peak(&self) -> Result<()> {
+        self.note_memory();
+        let file = format!("/proc/{}/clear_refs", self.record.pid);
+        std::fs::write(&file, "5").with_context(|| format!("cannot write {file}"))
+    }
+
     /// Time that all its threads have spent on processors so far, while the process runs.
     pub fn processor_time(&self) -> Option<Duration> {
         let status = std::fs::read_to_string(format!("/proc/{}/stat", self.record.pid)).ok()?;
         let ticks = f64::from(ticks(&status)?);
         Some(Duration::from_secs_f64(ticks / f64::from(TICKS_PER_SECOND)))
+    }
+
+    /// The most memory so far, where it has a limit.
+    fn note_memory(&self) -> Option<Peak> {
+        let Limited { program, limit } = self.limited.as_ref()?;
+        let peak = Peak { bytes: self.peak_memory()?, limit: *limit, log: self.log.clone() };
+        memory::note(program, peak.clone());
+        Some(peak)
     }
 
     fn memory(&self, field: &str) -> Option<u64> {
@@ -199,7 +241,7 @@ impl Running {
 
     /// Sends SIGTERM and waits; SIGKILL when that takes too long.
     pub fn stop(mut self) {
-        signal(self.record.pid, Signal::TERM);
+        self.ask_to_end();
         let deadline = Instant::now() + GRACE;
         while Instant::now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(POLL);
@@ -209,6 +251,7 @@ impl Running {
 
     /// Sends SIGTERM.
     pub fn ask_to_end(&self) {
+        self.note_memory();
         signal(self.record.pid, Signal::TERM);
     }
 
@@ -240,6 +283,7 @@ impl Running {
 
     /// Kills the process at once, as a crash would.
     pub fn kill(&mut self) {
+        self.note_memory();
         // The guard is in the group, so this is right even when the child itself has ended.
         signal(self.record.pid, Signal::KILL);
         let _ = self.child.wait();

@@ -24,6 +24,7 @@ mod gitops;
 mod hostile;
 mod idle;
 mod image_tools;
+mod memory;
 mod only;
 mod openshift;
 mod rbac;
@@ -122,7 +123,8 @@ fn main() -> ExitCode {
     let permissions = used_permissions::conclude(&arguments, complete);
     let conflicts = conflicts::conclude(&arguments);
     let readiness = readiness::conclude(&arguments, complete);
-    let all = [conclusion, permissions, conflicts, readiness];
+    let memory = memory::conclude(&arguments);
+    let all = [conclusion, permissions, conflicts, readiness, memory];
     all.iter().find(|one| one.has_failed()).unwrap_or(&all[0]).exit_code()
 }
 

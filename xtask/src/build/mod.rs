@@ -34,6 +34,9 @@ const SHIPPED: &str = "--features=olm-operator/jemalloc,catalog-operator/jemallo
 pub const EVERYTHING: [&str; 6] =
     ["--lib", "--bins", "--examples", "--tests", "--bench", "resolve"];
 
+/// The operators.
+pub const OPERATORS: [&str; 2] = ["olm-operator", "catalog-operator"];
+
 /// The programs that clusters of tests and demos start.
 const STARTED: [&str; 6] = [
     "olm-operator",
@@ -151,13 +154,25 @@ pub fn programs(release: bool) -> Result<PathBuf> {
         Some(folder) if !release => return Ok(folder.into()),
         _ => {}
     }
-    let bins: Vec<&str> = STARTED.iter().flat_map(|name| ["--bin", *name]).collect();
-    if !release {
-        build("the operators", &bins, &Progress::new())?;
-        return Ok(target().join("debug"));
+    if release {
+        return released(&STARTED);
     }
+    build("the operators", &bins(&STARTED), &Progress::new())?;
+    Ok(target().join("debug"))
+}
+
+/// The folder with programs as they ship, built now.
+///
+/// # Errors
+/// Something does not compile.
+pub fn released(programs: &[&str]) -> Result<PathBuf> {
     let mut command = cargo();
-    command.args(["build", "--quiet", "--release", WORKSPACE, FEATURES, SHIPPED]).args(&bins);
+    command.args(["build", "--quiet", "--release", WORKSPACE, FEATURES, SHIPPED]);
+    command.args(bins(programs));
     succeed(command)?;
     Ok(target().join("release"))
+}
+
+fn bins<'a>(programs: &[&'a str]) -> Vec<&'a str> {
+    programs.iter().flat_map(|name| ["--bin", *name]).collect()
 }

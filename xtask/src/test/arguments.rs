@@ -12,6 +12,8 @@ pub struct Arguments {
     pub scenarios: Option<(String, u32)>,
     /// They compare what `kubectl olm plan` shows with what is done.
     pub plans: bool,
+    /// They play the operators that ship.
+    pub release: bool,
 }
 
 impl Arguments {
@@ -21,11 +23,17 @@ impl Arguments {
     /// A word is not known.
     pub fn parse(words: &[String]) -> Result<Self> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match words.as_slice() {
-            [before @ .., "--plans"] => {
-                let read = Self::of(before)?;
-                ensure!(read.scenarios.is_some(), "--plans is for --scenarios NAMES");
-                Ok(Self { plans: true, ..read })
+        Self::read(&words)
+    }
+
+    fn read(words: &[&str]) -> Result<Self> {
+        match words {
+            [before @ .., flag @ ("--plans" | "--release")] => {
+                let mut read = Self::read(before)?;
+                ensure!(read.scenarios.is_some(), "{flag} is for --scenarios NAMES");
+                read.plans |= *flag == "--plans";
+                read.release |= *flag == "--release";
+                Ok(read)
             }
             all => Self::of(all),
         }
@@ -47,7 +55,7 @@ impl Arguments {
             }
             _ => bail!(
                 "test takes nothing, --changed [BASE] or --scenarios NAMES [--rounds NUMBER] \
-                 [--plans], and not {}",
+                 [--plans] [--release], and not {}",
                 words.join(" ")
             ),
         }
@@ -84,18 +92,18 @@ mod tests {
     }
 
     #[rstest]
-    #[case(&["--scenarios", "install", "--plans"], Some((1, true)))]
-    #[case(&["--scenarios", "install", "--rounds", "2", "--plans"], Some((2, true)))]
-    #[case(&["--scenarios", "install"], Some((1, false)))]
+    #[case(&["--scenarios", "install", "--plans"], Some((1, true, false)))]
+    #[case(&["--scenarios", "install", "--rounds", "2", "--plans"], Some((2, true, false)))]
+    #[case(&["--scenarios", "install", "--release"], Some((1, false, true)))]
+    #[case(&["--scenarios", "install", "--release", "--plans"], Some((1, true, true)))]
+    #[case(&["--scenarios", "install"], Some((1, false, false)))]
     #[case(&["--plans"], None)]
+    #[case(&["--release"], None)]
     #[case(&["--changed", "--plans"], None)]
-    fn plans_are_compared_by_scenarios(
-        #[case] words: &[&str],
-        #[case] expected: Option<(u32, bool)>,
-    ) {
+    fn scenarios_have_flags(#[case] words: &[&str], #[case] expected: Option<(u32, bool, bool)>) {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
         let read = Arguments::parse(&words).ok();
-        let found = read.and_then(|read| Some((read.scenarios?.1, read.plans)));
+        let found = read.and_then(|read| Some((read.scenarios?.1, read.plans, read.release)));
         assert_eq!(found, expected);
     }
 }

@@ -102,7 +102,7 @@ pub const CONCERNS: &[Row] = &[
     ("kubectl-olm/src", &["kubectl_olm"]),
     ("kubectl-olm/src/commands/doctor", &["doctor", "kubectl_olm"]),
     ("olm-programs/src", &["smoke"]),
-    ("deploy", &["deploy", "rights", "smoke", "api"]),
+    ("deploy", &["deploy", "rights", "smoke", "api", "memory"]),
     ("deploy/console", &["deploy", "smoke::console"]),
     ("deploy/policies", &["deploy", "approval"]),
 ];

@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     match (&arguments.changed, &arguments.scenarios) {
         (Some(base), _) => changed::run(&mut run, base.as_deref())?,
         (None, Some((names, rounds))) => {
-            stages::some_scenarios(&mut run, names, *rounds, arguments.plans);
+            stages::some_scenarios(&mut run, names, *rounds, arguments);
         }
         (None, None) => stages::all(&mut run),
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
 
+use super::Arguments;
 use super::advisories;
 use super::background::BackgroundCommand;
 use super::programs::{counted, developer_command, side_by_side, streamed};
@@ -67,18 +68,31 @@ fn begin_plans(run: &mut Run) -> Result<BackgroundCommand> {
     }
 }
 
-/// Plays scenarios whose names begin in these ways, with what they need, so many times in a row. `plans` has them
-/// compare what `kubectl olm plan` shows with what is done.
-pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32, plans: bool) {
+/// Plays scenarios whose names begin in these ways, with what they need, so many times in a row.
+pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32, arguments: &Arguments) {
     let others = ProgramBuilds::for_tests(&run.progress);
     let Some(built) = compile(run) else { return };
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
-    let compares = plans.then_some(("OLM_PLANS", "1"));
-    let variables: Vec<_> = [("OLM_SCENARIOS", names)].into_iter().chain(compares).collect();
+    let folder = match arguments.release.then(|| released(run)) {
+        Some(None) => return,
+        folder => folder.flatten(),
+    };
+    let operators = folder.as_deref().map(|folder| ("OLM_OPERATORS", folder));
+    let compares = arguments.plans.then_some(("OLM_PLANS", "1"));
+    let names = [("OLM_SCENARIOS", names)];
+    let variables: Vec<_> = names.into_iter().chain(compares).chain(operators).collect();
     for round in 1..=rounds {
         println!("round {round} of {rounds}");
         run.stage("scenarios that were asked for", |run| play(run, &built, &variables));
     }
+}
+
+/// Builds the operators that ship; their folder.
+fn released(run: &mut Run) -> Option<String> {
+    let built = run.stage("the operators that ship", |_| build::released(&build::OPERATORS));
+    let folder = built.as_ref().ok().map(|folder| folder.display().to_string());
+    run.summary.check("the operators that ship", built.map(drop));
+    folder
 }
 
 /// Scenarios on a real node, and a small catalog. Both wait most of their time, for Pods and until nothing

@@ -154,25 +154,23 @@ fn of_deployment(
 ) -> Decision {
     let is_missing = pass.observed.phase() == CsvPhase::Installing
         && problem.reason == UnhealthyReason::ComponentMissing;
-    let pause = match is_missing {
-        true if is_left_by_replaced(pass) => Some(SignedDuration::ZERO),
-        true if is_gone(pass.observed) => Some(missing_pause(pass)),
-        _ => None,
-    };
-    match pause {
-        Some(SignedDuration::ZERO) => {
+    match is_missing.then(|| made_again_at(pass)).flatten() {
+        Some(at) if at <= pass.now => {
             let message = format!("installing: {}", problem.message);
             Decision::enter(CsvPhase::InstallReady, reason, message)
         }
-        Some(left) => with_problem(problem, unhealthy, reason).requeue_at(later(pass.now, left)),
+        Some(at) => with_problem(problem, unhealthy, reason).requeue_at(at),
         None => with_problem(problem, unhealthy, reason),
     }
 }
 
-/// How long a Deployment that is gone may be so yet.
-fn missing_pause(pass: &Pass<'_>) -> SignedDuration {
+/// When a Deployment that is missing is made again; never before the timeout where another owner has it.
+fn made_again_at(pass: &Pass<'_>) -> Option<Timestamp> {
+    if is_left_by_replaced(pass) {
+        return Some(pass.now);
+    }
     let left = MISSING_PAUSE.saturating_sub(time_in_phase(&pass.observed.status(), pass.now));
-    left.max(SignedDuration::ZERO)
+    is_gone(pass.observed).then(|| later(pass.now, left))
 }
 
 /// Whether there is no Deployment at all of some name.

@@ -1,6 +1,8 @@
 //! Subscriptions as they are in a Git repository.
 
-use olm_types::annotations::{APPROVE, FIRST_INSTALL, PAUSE, PIN};
+use olm_types::annotations::{
+    APPROVE, FIRST_INSTALL, LAST_APPLIED_CONFIGURATION, PAUSE, PIN, VERSION_RANGE,
+};
 
 use super::*;
 
@@ -21,8 +23,12 @@ fn group() -> Value {
         "metadata": {"name": "g", "namespace": HOME}, "spec": {}})
 }
 
+fn applying(manifests: Vec<Value>) -> Operation {
+    Operation::Apply { manifests, field_manager: None }
+}
+
 fn apply(manifests: Vec<Value>, objects: &[Value]) -> Preview {
-    complete(Operation::Apply { manifests }, &known(objects))
+    complete(applying(manifests), &known(objects))
 }
 
 /// The CSV of each InstallPlan, and whether it waits for a user.
@@ -74,11 +80,57 @@ fn a_changed_subscription_is_an_upgrade() {
     assert!(found.contains(&"+ ClusterServiceVersion kettle.v2".to_owned()), "{found:#?}");
 }
 
-/// v0 does not know annotations of olm-rs.
+/// What the manifest has no more goes, where a manifest brought it.
+#[rstest]
+#[case::applied(true, &[("kettle.v2", true)])]
+#[case::of_another(false, &[])]
+fn a_pause_ends_when_the_manifest_lacks_it(
+    #[case] was_applied: bool,
+    #[case] expected: &[(&str, bool)],
+) {
+    let mut objects = installed("Manual");
+    let live = objects.iter_mut().find(|one| one["kind"] == "Subscription").unwrap();
+    live["metadata"]["annotations"] = json!({PAUSE: "true"});
+    if was_applied {
+        let earlier = subscription(json!({PAUSE: "true"}), &[]).to_string();
+        live["metadata"]["annotations"][LAST_APPLIED_CONFIGURATION] = json!(earlier);
+    }
+    let mut manifest = subscription(json!({}), &[]);
+    manifest["metadata"]["name"] = json!("kettle");
+    let preview = apply(vec![manifest], &objects);
+    assert_eq!(hops(&preview), expected, "{:?}", preview.problems);
+    assert_eq!(preview.problems.is_empty(), was_applied);
+}
+
 #[test]
-fn v0_waits_for_a_user_whatever_is_declared() {
-    let manifest = subscription(json!({APPROVE: "kettle.v3"}), &[]);
-    let mut asked = asked(Operation::Apply { manifests: vec![manifest, group()] });
+fn who_applies_has_to_be_known() {
+    let mut objects = installed("Manual");
+    let live = objects.iter_mut().find(|one| one["kind"] == "Subscription").unwrap();
+    let entry = |manager: &str| json!({"manager": manager, "operation": "Apply", "fieldsV1": {}});
+    live["metadata"]["managedFields"] = json!([entry("argocd-controller"), entry("kubectl")]);
+    let mut manifest = subscription(json!({}), &[]);
+    manifest["metadata"]["name"] = json!("kettle");
+    let known = known(&objects);
+    let outcome = |field_manager: Option<&str>| {
+        let (manifests, field_manager) = (vec![manifest.clone()], field_manager.map(str::to_owned));
+        let asked = asked(Operation::Apply { manifests, field_manager });
+        preview(&asked, &known, &universe(&BundleContent::Inline)).map(drop)
+    };
+    assert!(outcome(Some("kubectl")).is_ok());
+    let refused = outcome(None).unwrap_err().to_string();
+    let expected = "fields of Subscription kettle were applied by several managers: \
+        argocd-controller, kubectl; --field-manager names the one that applies the file";
+    assert_eq!(refused, expected);
+}
+
+/// v0 does not know annotations of olm-rs: those that approve, and those that hold back.
+#[rstest]
+#[case::approved(APPROVE, "kettle.v3")]
+#[case::paused(PAUSE, "true")]
+#[case::of_a_range(VERSION_RANGE, "<2.0.0")]
+fn v0_waits_for_a_user_whatever_is_declared(#[case] annotation: &str, #[case] value: &str) {
+    let manifest = subscription(json!({annotation: value}), &[]);
+    let mut asked = asked(applying(vec![manifest, group()]));
     asked.settings.flavour = crate::settings::Flavour::V0;
     let outcome = preview(&asked, &known(&[]), &universe(&BundleContent::Inline)).unwrap();
     let Outcome::Preview(preview) = outcome else { panic!("{outcome:?}") };
@@ -90,7 +142,7 @@ fn v0_waits_for_a_user_whatever_is_declared() {
 #[case::two(2)]
 fn there_is_one_subscription(#[case] count: usize) {
     let manifests = vec![subscription(json!({}), &[]); count];
-    let wanted = Operation::Apply { manifests };
-    let refused = preview(&asked(wanted), &known(&[]), &universe(&BundleContent::Inline));
+    let asked = asked(applying(manifests));
+    let refused = preview(&asked, &known(&[]), &universe(&BundleContent::Inline));
     assert_eq!(refused.unwrap_err(), NoPreview::NotOneSubscription);
 }

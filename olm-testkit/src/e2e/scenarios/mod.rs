@@ -33,7 +33,7 @@ mod upgrades;
 
 use super::Scenario;
 
-pub(crate) use kubectl_olm::Program;
+pub(crate) use kubectl_olm::{Program, same_steps};
 
 /// Every scenario.
 pub fn all() -> Vec<Scenario> {

@@ -16,7 +16,7 @@ use olm_testkit::wait;
 use olm_types::api::{InstallPlan, InstallPlanPhase};
 use serde_json::{Map, Value, json};
 
-use super::{forget_peak, healthy, within_memory};
+use super::{healthy, within_memory};
 
 /// How many patterns the new schema has: together they would take gigabytes here. The API server compiles them, too,
 /// and has to be done with it within the time of a request.
@@ -29,7 +29,7 @@ const MAPS: usize = 140_000;
 /// The definition is upgraded, and catalog-operator takes no more memory than for others.
 pub async fn definitions(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let (process, _) = local.process(Operator::Catalog)?;
-    forget_peak(process)?;
+    local.forget_peak(Operator::Catalog)?;
     ctx.operator_group().await?;
     let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
     let name = format!("heaps.{}", group(&ctx));

@@ -114,11 +114,10 @@ pub async fn registries(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> 
 pub async fn one_by_one(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let catalogs: Api<CatalogSource> = ctx.api();
     for (name, hostility, said) in CATALOGS {
-        let (process, _) = local.process(Operator::Catalog)?;
-        forget_peak(process)?;
+        local.forget_peak(Operator::Catalog)?;
         let server = Server::start(hostility).await?;
         let address = server.address.to_string();
-        let before = local.process(Operator::Catalog)?.1;
+        let (process, before) = local.process(Operator::Catalog)?;
         ctx.create(&builders::catalog_source(&ctx.namespace, name, &address)).await?;
         healthy(&local, &format!("hostile::beside-{name}")).await?;
         let says = |catalog: &CatalogSource| problem(catalog).is_some_and(|it| it.contains(said));
@@ -142,7 +141,7 @@ pub async fn accepted(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let catalogs: Api<CatalogSource> = ctx.api();
     ctx.operator_group().await?;
     for (name, hostility) in ACCEPTED {
-        forget_peak(local.process(Operator::Catalog)?.0)?;
+        local.forget_peak(Operator::Catalog)?;
         let server = Server::start(hostility).await?;
         let address = server.address.to_string();
         ctx.create(&builders::catalog_source(&ctx.namespace, name, &address)).await?;
@@ -177,7 +176,7 @@ pub async fn accepted(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
 /// Many catalogs of one namespace, each within the limits: those for which there is no memory are refused
 /// by name, the others go on, and so does another namespace. One follows when there is memory.
 pub async fn many(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
-    forget_peak(local.process(Operator::Catalog)?.0)?;
+    local.forget_peak(Operator::Catalog)?;
     let server = Server::start(Hostility::Text(LARGE)).await?;
     let address = server.address.to_string();
     for number in 0..MANY {
@@ -222,12 +221,6 @@ async fn healthy(local: &Arc<Local>, name: &str) -> Result<Arc<TestContext>> {
     ctx.succeeded("calm.v1.0.0").await?;
     println!("{}: succeeded after {:.2} s", ctx.namespace, begun.elapsed().as_secs_f64());
     Ok(ctx)
-}
-
-/// Has the kernel count the most memory of a process anew.
-fn forget_peak(process: u32) -> Result<()> {
-    let file = format!("/proc/{process}/clear_refs");
-    std::fs::write(&file, "5").with_context(|| format!("cannot write {file}"))
 }
 
 /// Whether catalog-operator never took more than it may.

@@ -17,7 +17,7 @@ use olm_testkit::wait;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, InstallPlan};
 use serde_json::{Value, json};
 
-use super::{forget_peak, healthy, within_memory};
+use super::{healthy, within_memory};
 
 /// How many ways there are to write the reference.
 const WAYS: u32 = 2_000;
@@ -28,7 +28,7 @@ const LARGE: usize = 900_000;
 /// Each way would have been a copy of all that the bundle holds.
 pub async fn references(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let (process, _) = local.process(Operator::Catalog)?;
-    forget_peak(process)?;
+    local.forget_peak(Operator::Catalog)?;
     ctx.operator_group().await?;
     bundle(&ctx).await?;
     plan(&ctx).await?;
@@ -112,7 +112,7 @@ const MEMORY: u64 = Operator::Olm.memory_limit();
 /// The CSV is refused before any of its Deployments is made.
 pub async fn deployments(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let (process, _) = local.process(Operator::Olm)?;
-    forget_peak(process)?;
+    local.forget_peak(Operator::Olm)?;
     ctx.operator_group().await?;
     let csvs: Api<ClusterServiceVersion> = ctx.api();
     csvs.create(&PostParams::default(), &serde_json::from_value(csv(&ctx.namespace))?).await?;

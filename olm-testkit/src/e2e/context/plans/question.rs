@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams};
 use olm_types::annotations::OURS;
@@ -13,7 +13,6 @@ use olm_types::conditions::subscription::{INSTALL_PLAN_PENDING, RESOLUTION_FAILE
 use olm_types::labels::COPIED_FROM;
 use olm_types::reasons::event::REQUIRES_APPROVAL;
 use serde_json::Value;
-use tempfile::NamedTempFile;
 use tokio::time::{Instant, sleep};
 
 use super::install_plans;
@@ -21,6 +20,7 @@ use super::verdict::list;
 use crate::e2e::TestContext;
 use crate::e2e::context::conditions;
 use crate::e2e::scenarios::Program;
+use crate::kubectl::manifest_file;
 use crate::operators::OLM_NAMESPACE;
 use crate::plan_check::images;
 
@@ -109,7 +109,7 @@ impl Question {
         }
         let images = images::there(&ctx.client, &ctx.namespace).await?;
         let flags = self.flags(ctx).await?;
-        let manifest = self.manifest.as_ref().map(file).transpose()?;
+        let manifest = self.manifest.as_ref().map(manifest_file).transpose()?;
         let path = manifest.as_ref().map(|file| file.path().display().to_string());
         let applied = path.iter().flat_map(|path| ["apply", "-f", path]);
         let words = self.words.iter().map(String::as_str).filter(|_| path.is_none());
@@ -166,12 +166,6 @@ impl Answer {
     pub(super) fn shown(&self) -> Vec<&Value> {
         self.plan.iter().chain(&self.beside).collect()
     }
-}
-
-fn file(manifest: &Value) -> Result<NamedTempFile> {
-    let file = NamedTempFile::new().context("cannot make a file")?;
-    serde_json::to_writer(file.as_file(), manifest).context("cannot write a manifest")?;
-    Ok(file)
 }
 
 /// What the operators still do in the namespace of a scenario after a while, if anything.

@@ -55,6 +55,11 @@ impl Local {
         .with_context(|| format!("{operator} has ended"))
     }
 
+    /// Has the most resident memory of an operator counted anew.
+    pub fn forget_peak(&self, operator: Operator) -> Result<()> {
+        self.operator(operator, |started| started.running.forget_peak())?
+    }
+
     /// The log of an operator so far.
     pub fn log(&self, operator: Operator) -> Result<String> {
         let path = self.operator(operator, |started| started.running.log().to_owned())?;

@@ -86,7 +86,7 @@ pub(super) async fn of_pods_and_images(ctx: Arc<TestContext>) -> Result<()> {
     let mut subscription = builders::subscription(&ctx.namespace, "urn", "stable", "shelf");
     subscription.spec.install_plan_approval = Some(olm_types::api::Approval::Manual);
     ctx.create(&subscription).await?;
-    same_steps(&shown, &waiting_plan(&ctx, "urn").await?)?;
+    same_steps(&shown["hops"][0], &waiting_plan(&ctx, "urn").await?)?;
     let upgraded =
         ["upgrade", "urn", "--yes", "--mirror", &mirror, "--insecure-registry", &registry];
     program.prints(&upgraded).await?;

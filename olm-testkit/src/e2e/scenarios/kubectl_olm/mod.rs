@@ -25,6 +25,7 @@ use crate::builders;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
+pub(crate) use plan::same_steps;
 pub(crate) use program::Program;
 
 /// What running a bundle needs: Pods for its catalog, its image and its operator.

@@ -48,7 +48,7 @@ pub(super) async fn comes_true(ctx: Arc<TestContext>) -> Result<()> {
     by_the_packages_api(&program, &source).await?;
 
     let plan = subscribe(&ctx).await?;
-    same_steps(&shown, &plan)?;
+    same_steps(&shown["hops"][0], &plan)?;
     approve(&ctx, &plan).await?;
     ctx.succeeded(OLD).await?;
     matches(&ctx, &shown).await?;
@@ -59,7 +59,7 @@ pub(super) async fn comes_true(ctx: Arc<TestContext>) -> Result<()> {
     let upgrade = ["plan", "upgrade", "kettle", "--catalog", &folder];
     let shown = program.json(&upgrade).await?;
     ensure!(shown["hops"][0]["bundles"][0]["replaces"] == OLD, "{shown:#}");
-    same_steps(&shown, &plan)?;
+    same_steps(&shown["hops"][0], &plan)?;
     let asked = ["approve", "kettle", "1.1.0", "--dry-run", "--catalog", &folder];
     let approval = program.json(&asked).await?;
     ensure!(approval["planHash"] == shown["planHash"], "approve shows another plan: {approval:#}");
@@ -160,12 +160,12 @@ fn created(shown: &Value) -> BTreeSet<&str> {
     created.filter_map(|change| change["kind"].as_str()).collect()
 }
 
-/// The steps of the plan are those of the preview, in their order.
-pub(super) fn same_steps(shown: &Value, plan: &InstallPlan) -> Result<()> {
+/// The steps of the plan are those of the InstallPlan that a preview shows, in their order.
+pub(crate) fn same_steps(hop: &Value, plan: &InstallPlan) -> Result<()> {
     let steps = plan.status.iter().flat_map(|status| &status.plan);
     let steps = steps.map(|step| json!(format!("{}/{}", step.resource.kind, step.resource.name)));
     let steps: Vec<Value> = steps.collect();
-    ensure!(!steps.is_empty() && shown["hops"][0]["steps"] == json!(steps), "{steps:?}\n{shown:#}");
+    ensure!(!steps.is_empty() && hop["steps"] == json!(steps), "{steps:?}\n{hop:#}");
     Ok(())
 }
 
