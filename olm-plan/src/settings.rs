@@ -9,6 +9,8 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Container, EnvVar};
 use olm_opgroup::TenantPolicy;
 use olm_resolver::Policy;
+use olm_types::annotations::OURS;
+use olm_types::api::Subscription;
 use serde::Serialize;
 
 use crate::observed::namespace;
@@ -112,6 +114,17 @@ impl Settings {
                 Self { flavour, resolution: Policy::V0, keeps_stored_versions: true, ..ours }
             }
         }
+    }
+
+    /// A Subscription as OLM reads it: v0 knows no annotation of olm-rs.
+    #[must_use]
+    pub fn as_read(&self, mut subscription: Subscription) -> Subscription {
+        if self.flavour == Flavour::V0
+            && let Some(annotations) = &mut subscription.metadata.annotations
+        {
+            annotations.retain(|key, _| !key.starts_with(OURS));
+        }
+        subscription
     }
 
     /// The settings that the Deployments of OLM's programs say; none without one of the program that

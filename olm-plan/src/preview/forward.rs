@@ -13,7 +13,6 @@ use serde_json::Value;
 use super::apply::apply;
 use super::group::group;
 use super::hop::{self, Reconciled};
-use super::namespace::as_read;
 use super::prepare::{default_account, follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::{Bundle, Preview};
 use super::world::World;
@@ -77,7 +76,7 @@ fn hops(
     preview: &mut Preview,
 ) {
     let name = &preview.subscription.clone();
-    if let Some(annotation) = holding(&as_read(asked, subscription.clone())) {
+    if let Some(annotation) = holding(&asked.settings.as_read(subscription.clone())) {
         preview.problems.push(format!("Subscription {name} has annotation {annotation}"));
         return;
     }

@@ -13,7 +13,7 @@ use super::world::World;
 use super::{Operation, PreviewRequest};
 use crate::observed::name;
 
-/// The OperatorGroup: made where there is none, and checked against the install modes of the CSVs.
+/// The OperatorGroup: made by an installation where there is none, and checked against the install modes of the CSVs.
 pub(super) fn group(asked: &PreviewRequest, world: &mut World<'_>, preview: &mut Preview) {
     let home = asked.namespace.as_str();
     let mut groups: Vec<OperatorGroup> = world.typed(OperatorGroup::KIND, Some(home));
@@ -30,7 +30,13 @@ pub(super) fn group(asked: &PreviewRequest, world: &mut World<'_>, preview: &mut
         return;
     }
     let targets: Vec<String> = match groups.as_slice() {
-        [] => make(asked, world, &new),
+        [] if makes_group(asked) => make(asked, world, &new),
+        [] => {
+            let problem = format!(
+                "namespace {home} has no OperatorGroup: OLM installs nothing until there is one"
+            );
+            return preview.problems.push(problem);
+        }
         [group] if group.spec.selector.is_some() => return,
         [group] => {
             let note = kept(asked, group).filter(|note| !preview.notes.contains(note));
@@ -73,6 +79,11 @@ fn kept(asked: &PreviewRequest, group: &OperatorGroup) -> Option<String> {
         name(&group.metadata)
     );
     differs.then_some(note)
+}
+
+/// Whether what is asked for makes an OperatorGroup where there is none: nothing else does.
+fn makes_group(asked: &PreviewRequest) -> bool {
+    matches!(asked.wanted, Operation::Install(_))
 }
 
 fn asked_for(asked: &PreviewRequest) -> Option<&Mode> {

@@ -121,6 +121,10 @@ pub struct Why {
 /// # Errors
 /// There is no such Subscription.
 pub fn why(question: &WhyInputs<'_>) -> Result<Why, NoPreview> {
+    let settings = question.settings;
+    let subscriptions = question.subscriptions.iter().map(|one| settings.as_read(one.clone()));
+    let subscriptions: Vec<Subscription> = subscriptions.collect();
+    let question = &WhyInputs { subscriptions: &subscriptions, ..*question };
     let subscription = found(question)?;
     let request = request(question, subscription);
     let resolver = Resolver::default();

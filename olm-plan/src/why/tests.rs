@@ -6,6 +6,7 @@ use rstest::rstest;
 use serde_json::{from_value, json};
 
 use super::*;
+use crate::settings::Flavour;
 
 /// Reads `CHANNEL VERSION[>VERSION]`, with properties.
 fn entry(text: &str, properties: &[Property]) -> Entry {
@@ -55,13 +56,16 @@ fn csv(name: &str, properties: &str) -> ClusterServiceVersion {
 }
 
 fn asked(universe: &MemoryUniverse, annotations: serde_json::Value) -> Why {
+    asked_of(&Settings::default(), universe, annotations)
+}
+
+fn asked_of(settings: &Settings, universe: &MemoryUniverse, annotations: serde_json::Value) -> Why {
     let gvk = r#"{"type":"olm.gvk","value":{"group":"x.io","kind":"A","version":"v1"}}"#;
     let package = r#"{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}"#;
     let needs = r#"{"type":"olm.gvk.required","value":{"group":"x.io","kind":"A","version":"v1"}}"#;
     let csvs =
         [csv("a.v1", &format!("[{package},{gvk}]")), csv("b.v1", &format!("[{needs},{needs}]"))];
     let subscriptions = [subscription(annotations), needing()];
-    let settings = Settings::default();
     let question = WhyInputs {
         namespace: "ns",
         operator: "a",
@@ -69,7 +73,7 @@ fn asked(universe: &MemoryUniverse, annotations: serde_json::Value) -> Why {
         csvs: &csvs,
         groups: &[],
         universe,
-        settings: &settings,
+        settings,
     };
     why(&question).unwrap()
 }
@@ -111,6 +115,17 @@ fn what_is_held_says_so(#[case] key: &str, #[case] value: &str, #[case] reason: 
     let why = asked(&universe, json!({ key: value }));
     assert_eq!((why.verdict, &*why.next.join(" ")), (UpgradeState::Held, "a.v2"), "{why:#?}");
     assert!(why.reasons.iter().any(|one| one.contains(reason)), "{why:#?}");
+}
+
+/// v0 takes what comes next.
+#[test]
+fn nothing_is_held_where_v0_reads_the_subscription() {
+    let gvk = [Property::new("olm.gvk", r#"{"group":"x.io","kind":"A","version":"v1"}"#)];
+    let universe: MemoryUniverse =
+        ["stable 1", "stable 2>1"].iter().map(|text| entry(text, &gvk)).collect();
+    let settings = Settings { flavour: Flavour::V0, ..Settings::default() };
+    let why = asked_of(&settings, &universe, json!({"olm-rs.dev/pause": "true"}));
+    assert_eq!((why.verdict, why.reasons), (UpgradeState::Upgrading, Vec::<String>::new()));
 }
 
 #[test]

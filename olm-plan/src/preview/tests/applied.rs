@@ -65,6 +65,17 @@ fn what_is_paused_is_a_problem() {
     assert!(preview.hops.is_empty());
 }
 
+/// Only what is in the manifests is applied.
+#[test]
+fn without_a_group_nothing_is_installed() {
+    let manifest = subscription(json!({FIRST_INSTALL: "Automatic"}), &[]);
+    let preview = apply(vec![manifest], &[]);
+    let problem = "namespace ns has no OperatorGroup: OLM installs nothing until there is one";
+    assert_eq!(preview.problems, [problem]);
+    let found = lines(&preview);
+    assert!(!found.iter().any(|line| line.contains("OperatorGroup")), "{found:#?}");
+}
+
 /// One that is there is changed, and what came of it stays known.
 #[test]
 fn a_changed_subscription_is_an_upgrade() {

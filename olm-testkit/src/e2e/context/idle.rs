@@ -39,7 +39,7 @@ const PASSING: [&str; 3] = [
 pub(super) const QUIET: Duration = Duration::from_secs(2);
 
 /// How often others may disturb a scenario before that is a failure.
-const DISTURBED: usize = 5;
+const DISTURBED: usize = 15;
 
 impl TestContext {
     /// Waits for the last write of the operators in the namespace. Then every object that they

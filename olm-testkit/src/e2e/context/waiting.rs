@@ -24,8 +24,15 @@ impl TestContext {
         self.create(&subscription).await.map(drop)
     }
 
-    /// Waits until a ClusterServiceVersion has succeeded.
+    /// Waits until a ClusterServiceVersion has succeeded, and compares the plans of which all is done by then.
     pub async fn succeeded(&self, name: &str) -> Result<ClusterServiceVersion> {
+        let csv = self.just_succeeded(name).await?;
+        self.conclude_done_plans().await?;
+        Ok(csv)
+    }
+
+    /// Waits until a ClusterServiceVersion has succeeded, and for nothing else.
+    pub async fn just_succeeded(&self, name: &str) -> Result<ClusterServiceVersion> {
         let csv = self.csv_phase(name, CsvPhase::Succeeded, "InstallSucceeded").await?;
         let message = csv.status.as_ref().and_then(|status| status.message.clone());
         same(message.as_deref(), "install strategy completed with no errors")?;
@@ -88,14 +95,16 @@ impl TestContext {
     /// under way or unhealthy.
     pub async fn at_latest(&self, subscription: &str, csv: &str) -> Result<Subscription> {
         let what = format!("be at {csv}, the latest version");
-        wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
+        let found = wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
             reported(subscription).next().is_none()
                 && subscription.status.as_ref().is_some_and(|status| {
                     status.state == SubscriptionState::AtLatestKnown
                         && status.installed_csv.as_deref() == Some(csv)
                 })
         })
-        .await
+        .await?;
+        self.conclude_done_plans().await?;
+        Ok(found)
     }
 
     /// The InstallPlan that a Subscription points at.

@@ -177,8 +177,10 @@ async fn pulled(
     ctx.operator_group().await?;
     let start = Instant::now();
     subscribe(&ctx, "kettle.v1.0.0", &pushed.pinned()).await?;
-    ctx.succeeded("kettle.v1.0.0").await?;
-    Ok(report(&ctx, start))
+    ctx.just_succeeded("kettle.v1.0.0").await?;
+    let took = report(&ctx, start);
+    ctx.conclude_done_plans().await?;
+    Ok(took)
 }
 
 /// Fails when slow servers of another namespace hold a Subscription up.
@@ -196,8 +198,9 @@ async fn healthy(provider: &Arc<dyn Provider>, name: &str) -> Result<(Arc<TestCo
     let start = Instant::now();
     ctx.catalog("sound", &[package("calm")]).await?;
     ctx.subscribe("calm", "sound").await?;
-    ctx.succeeded("calm.v1.0.0").await?;
+    ctx.just_succeeded("calm.v1.0.0").await?;
     let took = report(&ctx, start);
+    ctx.conclude_done_plans().await?;
     Ok((ctx, took))
 }
 

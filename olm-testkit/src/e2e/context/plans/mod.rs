@@ -38,7 +38,7 @@ use crate::plan_check::{images, rights, shown_objects};
 use crate::wait::TIMEOUT;
 use beside::{put_beside, without_shown_beside};
 use install_plans::strangers;
-use question::{Answer, Question};
+use question::{Answer, Question, RESTS};
 use verdict::{Observed, Verdict, decide};
 use window::{Span, Window};
 
@@ -95,9 +95,16 @@ struct ForeseenPlan {
     ended: Timestamp,
 }
 
+impl ScenarioPlans {
+    fn has_open(&self, namespace: &str) -> bool {
+        self.open.iter().any(|plan| plan.namespace == namespace)
+    }
+}
+
 impl TestContext {
     /// Notes what the installation of a Subscription would do that is about to be created.
     pub(super) async fn foresee_installation(&self, subscription: &Value) -> Result<()> {
+        self.conclude_done_plans().await?;
         let Some(log) = self.compared_log() else { return Ok(()) };
         if self.plans.lock().await.is_together {
             self.not_planned(TOGETHER);
@@ -122,6 +129,7 @@ impl TestContext {
         content: &Path,
     ) -> Result<()> {
         let Some(log) = self.compared_log() else { return Ok(()) };
+        self.conclude_done_plans().await?;
         self.catalog_changes().await;
         let (api, all) = (self.api::<Subscription>(), ListParams::default());
         let Ok(Ok(subscriptions)) = timeout(ANSWERS, api.list(&all)).await else {
@@ -156,6 +164,31 @@ impl TestContext {
         }
     }
 
+    /// Compares those plans of the namespace of which all is done by now: what a scenario does next may be about
+    /// the same objects. The others stay open, and so do all while the operators go on.
+    ///
+    /// # Errors
+    /// The cluster cannot be read.
+    pub async fn conclude_done_plans(&self) -> Result<()> {
+        let Some(log) = self.compared_log() else { return Ok(()) };
+        if !self.plans.lock().await.has_open(&self.namespace) {
+            return Ok(());
+        }
+        let mut audit = AuditLog::from_now(log.to_owned())?.of_namespace(&self.namespace);
+        if audit.until_idle(&Operator::NAMES, QUIET, RESTS).await.is_err() {
+            return Ok(());
+        }
+        let (open, changes) = self.take_open(&self.namespace).await;
+        for mut plan in open {
+            let verdict = self.verdict(&mut plan, &changes).await?;
+            match verdict.is_whole() {
+                true => self.conclude(&plan, &verdict).await,
+                false => self.plans.lock().await.open.push(plan),
+            }
+        }
+        Ok(())
+    }
+
     /// Compares the plans of the namespace, whose operators are at rest.
     pub(super) async fn conclude_plans(&self) -> Result<()> {
         self.conclude_plans_of(&self.namespace).await
@@ -179,25 +212,34 @@ impl TestContext {
     }
 
     async fn conclude_plans_of(&self, namespace: &str) -> Result<()> {
-        let (open, changes) = {
-            let mut plans = self.plans.lock().await;
-            let all = std::mem::take(&mut plans.open).into_iter();
-            let (here, elsewhere): (Vec<_>, Vec<_>) =
-                all.partition(|plan| plan.namespace == namespace);
-            plans.open = elsewhere;
-            (here, plans.changes.clone())
-        };
+        let (open, changes) = self.take_open(namespace).await;
         for mut plan in open {
             let verdict = self.last_verdict(&mut plan, &changes).await?;
-            let line = format!("plan of {} in {}: {verdict}", plan.question.about, plan.namespace);
-            println!("{line}");
-            plan.answer.unknown().for_each(|what| println!("  unknown: {what}"));
-            tally::conclude(&plan.namespace, &verdict);
-            if verdict.is_other() {
-                self.plans.lock().await.differences.push(line);
-            }
+            self.conclude(&plan, &verdict).await;
         }
         Ok(())
+    }
+
+    /// The open plans of a namespace, and when catalogs changed.
+    async fn take_open(&self, namespace: &str) -> (Vec<ForeseenPlan>, Vec<Timestamp>) {
+        let mut plans = self.plans.lock().await;
+        let all = std::mem::take(&mut plans.open).into_iter();
+        let (here, elsewhere) = all.partition(|plan| plan.namespace == namespace);
+        plans.open = elsewhere;
+        (here, plans.changes.clone())
+    }
+
+    async fn conclude(&self, plan: &ForeseenPlan, verdict: &Verdict) {
+        let line = format!("plan of {} in {}: {verdict}", plan.question.about, plan.namespace);
+        println!("{line}");
+        plan.answer.unknown().for_each(|what| println!("  unknown: {what}"));
+        if let (Err(why), false) = (&plan.answer.plan, plan.answer.not_compared.is_some()) {
+            println!("  no plan: {}", why.trim());
+        }
+        tally::conclude(&plan.namespace, verdict);
+        if verdict.is_other() {
+            self.plans.lock().await.differences.push(line);
+        }
     }
 
     /// Fails when something was done otherwise than it was shown.

@@ -8,7 +8,9 @@ use anyhow::Result;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams};
 use olm_types::annotations::OURS;
-use olm_types::api::{Approval, CatalogSource, ClusterServiceVersion, CsvPhase, Subscription};
+use olm_types::api::{
+    Approval, CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription,
+};
 use olm_types::conditions::subscription::{INSTALL_PLAN_PENDING, RESOLUTION_FAILED};
 use olm_types::labels::COPIED_FROM;
 use olm_types::reasons::event::REQUIRES_APPROVAL;
@@ -25,7 +27,7 @@ use crate::operators::OLM_NAMESPACE;
 use crate::plan_check::images;
 
 /// How long the operators get to end what they do in the namespace.
-const RESTS: Duration = Duration::from_secs(15);
+pub(super) const RESTS: Duration = Duration::from_secs(15);
 
 /// How often it is looked whether they have.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -40,8 +42,10 @@ pub(super) struct Question {
     words: Vec<String>,
     /// The address of a catalog that is about to change, and the folder with what it then holds.
     newer: Option<(String, PathBuf)>,
-    /// A Subscription that flags do not describe.
+    /// The Subscription that is to be created.
     manifest: Option<Value>,
+    /// Whether there is more in it than flags describe.
+    is_more: bool,
 }
 
 /// What the program answers, and what was there then.
@@ -80,7 +84,8 @@ impl Question {
             subscription: subscription.name_any(),
             words: words.into_iter().map(str::to_owned).collect(),
             newer: None,
-            manifest: serde_json::to_value(subscription).ok().filter(|_| is_more),
+            manifest: serde_json::to_value(subscription).ok(),
+            is_more,
         }
     }
 
@@ -92,6 +97,7 @@ impl Question {
             words: ["upgrade", subscription].map(str::to_owned).into(),
             newer: Some((address.to_owned(), content.to_owned())),
             manifest: None,
+            is_more: false,
         }
     }
 
@@ -109,7 +115,11 @@ impl Question {
         }
         let images = images::there(&ctx.client, &ctx.namespace).await?;
         let flags = self.flags(ctx).await?;
-        let manifest = self.manifest.as_ref().map(manifest_file).transpose()?;
+        // An installation by flags makes the OperatorGroup that it needs.
+        let groups = ctx.api::<OperatorGroup>().list(&ListParams::default()).await?;
+        let is_applied = self.is_more || groups.items.is_empty();
+        let manifest = self.manifest.as_ref().filter(|_| is_applied);
+        let manifest = manifest.map(manifest_file).transpose()?;
         let path = manifest.as_ref().map(|file| file.path().display().to_string());
         let applied = path.iter().flat_map(|path| ["apply", "-f", path]);
         let words = self.words.iter().map(String::as_str).filter(|_| path.is_none());
@@ -239,7 +249,7 @@ mod tests {
         let subscription = json!({"metadata": {"name": "mine", "annotations": {key: "true"}}, "spec": {
             "name": "kettle", "source": "kitchen", "sourceNamespace": "ns"}});
         let subscription = serde_json::from_value::<Subscription>(subscription).unwrap();
-        assert_eq!(Question::installation(&subscription).manifest.is_some(), expected);
+        assert_eq!(Question::installation(&subscription).is_more, expected);
     }
 
     #[rstest]

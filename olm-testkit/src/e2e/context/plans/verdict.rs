@@ -20,7 +20,6 @@ const NO_PLAN: &str = "no plan could be made";
 const LATE_PACKAGE: &str = "the package was in no catalog yet";
 const LATE_KIND: &str = "a kind came that the cluster did not have";
 const NOT_READ: &str = "not all contents could be read";
-const NO_GROUP: &str = "the namespace had no OperatorGroup yet";
 const OTHER_GROUPS: &str =
     "the plan was refused, and an OperatorGroup of another namespace changed";
 
@@ -93,8 +92,8 @@ pub(super) fn decide(answer: &Answer, observed: &Observed<'_>) -> Verdict {
         Ok(plan) => plan,
         Err(why) => return without_plan(why, answer, observed),
     };
-    if let Some(why) = incomparable(plan) {
-        return Verdict::NotComparable(why);
+    if list(&plan["unknown"]).next().is_some() {
+        return of_unread(plan, observed);
     }
     if let Some(why) = stopped(plan) {
         return not_stopped(&why, plan, answer, observed);
@@ -122,14 +121,18 @@ pub(super) fn decide(answer: &Answer, observed: &Observed<'_>) -> Verdict {
     }
 }
 
-/// Why a plan is of another world than the one in which OLM acts.
-fn incomparable(plan: &Value) -> Option<&'static str> {
-    if list(&plan["unknown"]).next().is_some() {
-        return Some(NOT_READ);
+/// Contents were not read, which the plan says: what it knows is of which CSVs InstallPlans are.
+fn of_unread(plan: &Value, observed: &Observed<'_>) -> Verdict {
+    let window = observed.window;
+    if install_plans::has_begun(plan, observed) {
+        return Verdict::Begun(NOT_READ);
     }
-    let makes_group =
-        |change: &Value| change["action"] == "Create" && change["kind"] == "OperatorGroup";
-    list(&plan["changes"]).any(makes_group).then_some(NO_GROUP)
+    match window.ended_by {
+        None if window.has_install_plan() => {
+            Verdict::Other(vec!["an InstallPlan was made of other CSVs than were shown".to_owned()])
+        }
+        _ => Verdict::NotComparable(NOT_READ),
+    }
 }
 
 /// Why a plan is not executed. What was refused beside InstallPlans that are shown is another Subscription, or what
@@ -278,8 +281,11 @@ mod tests {
     #[case::step_did_not_fail({ let mut plan = plan(); plan["problems"] = json!(["p"]); plan }, &["installplans ns/"],
         Verdict::Other(vec!["it was installed, and this was shown: p".to_owned()]))]
     #[case::unread(json!({"unknown": ["bundle image i"]}), &[], Verdict::NotComparable(NOT_READ))]
-    #[case::no_group(json!({"changes": [{"action": "Create", "kind": "OperatorGroup"}]}), &[],
-        Verdict::NotComparable(NO_GROUP))]
+    #[case::unread_of_these({ let mut plan = plan(); plan["unknown"] = json!(["bundle image i"]); plan },
+        &["installplans ns/"], Verdict::Begun(NOT_READ))]
+    #[case::unread_of_others({ let mut plan = plan(); plan["unknown"] = json!(["bundle image i"]);
+        plan["hops"][0]["bundles"][0]["csv"] = json!("other"); plan }, &["installplans ns/"],
+        Verdict::Other(vec!["an InstallPlan was made of other CSVs than were shown".to_owned()]))]
     #[case::nothing_new(json!({"hops": []}), &[], Verdict::Whole(0))]
     #[case::refused_and_done(json!({"problems": ["p"]}), &["installplans ns/"],
         Verdict::Other(vec!["it was installed, and this was shown: p".to_owned()]))]
