@@ -119,6 +119,7 @@ pub async fn so_many_at_a_time(ctx: Arc<TestContext>) -> Result<()> {
     };
     ctx.catalog("kitchen", &names.iter().map(package).collect::<Vec<_>>()).await?;
     let (later, first) = names.split_at(4);
+    ctx.subscribe_together().await;
     for name in first {
         ctx.subscribe(name, "kitchen").await?;
     }

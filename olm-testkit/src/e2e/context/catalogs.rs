@@ -17,6 +17,7 @@ impl TestContext {
 
     /// Serves a directory as a catalog of the namespace.
     pub async fn serve(&self, name: &str, content: CatalogDir) -> Result<()> {
+        self.conclude_done_plans().await?;
         let address = self.registry(name, content).await?;
         let source = builders::catalog_source(&self.namespace, name, &address);
         self.create(&source).await.map(drop)
@@ -52,6 +53,7 @@ impl TestContext {
 
     /// Ends the server of a catalog at once.
     pub async fn catalog_dies(&self, name: &str) -> Result<()> {
+        self.conclude_done_plans().await?;
         self.catalog_changes().await;
         one(&mut *self.catalogs.lock().await, name)?.die().await
     }

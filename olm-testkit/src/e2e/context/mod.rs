@@ -123,6 +123,7 @@ impl TestContext {
         let kind = K::kind(&());
         let value = serde_json::to_value(object).with_context(|| format!("a malformed {kind}"))?;
         let value = self.dressed(value);
+        self.conclude_done_plans().await?;
         if kind == Subscription::kind(&()) {
             self.foresee_installation(&value).await?;
         }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::question::Answer;
-use super::verdict::list;
+use super::verdict::has_unread_bundles;
 use crate::plan_check::images::is_hidden;
 use crate::plan_check::is_more;
 
@@ -37,7 +37,7 @@ pub(super) fn without_shown_beside(mut lines: Vec<String>, others: &[Vec<String>
 
 fn known(answer: &Answer) -> Option<Value> {
     let plan = answer.plan.as_ref().ok()?;
-    list(&plan["unknown"]).next().is_none().then(|| plan.clone())
+    (!has_unread_bundles(plan)).then(|| plan.clone())
 }
 
 #[cfg(test)]

@@ -104,7 +104,6 @@ impl ScenarioPlans {
 impl TestContext {
     /// Notes what the installation of a Subscription would do that is about to be created.
     pub(super) async fn foresee_installation(&self, subscription: &Value) -> Result<()> {
-        self.conclude_done_plans().await?;
         let Some(log) = self.compared_log() else { return Ok(()) };
         if self.plans.lock().await.is_together {
             self.not_planned(TOGETHER);
@@ -178,10 +177,28 @@ impl TestContext {
         if audit.until_idle(&Operator::NAMES, QUIET, RESTS).await.is_err() {
             return Ok(());
         }
+        let is_over = |verdict: &Verdict| verdict.is_whole() || *verdict == Verdict::Refused;
+        self.conclude_plans_that(is_over).await
+    }
+
+    /// Compares those plans of the namespace that were shown to fail: the scenario has seen that OLM tries in vain, and
+    /// goes on to.
+    ///
+    /// # Errors
+    /// The cluster cannot be read.
+    pub async fn conclude_refused_plans(&self) -> Result<()> {
+        match self.compared_log() {
+            Some(_) => self.conclude_plans_that(|verdict| *verdict == Verdict::Refused).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Compares those plans of the namespace of which this came; the others stay open.
+    async fn conclude_plans_that(&self, is_over: impl Fn(&Verdict) -> bool) -> Result<()> {
         let (open, changes) = self.take_open(&self.namespace).await;
         for mut plan in open {
             let verdict = self.verdict(&mut plan, &changes).await?;
-            match verdict.is_whole() {
+            match is_over(&verdict) {
                 true => self.conclude(&plan, &verdict).await,
                 false => self.plans.lock().await.open.push(plan),
             }

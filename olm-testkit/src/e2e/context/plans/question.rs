@@ -1,6 +1,7 @@
 //! What `kubectl olm plan` is asked, and its answer.
 
 use std::collections::BTreeSet;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,9 +12,12 @@ use olm_types::annotations::OURS;
 use olm_types::api::{
     Approval, CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription,
 };
-use olm_types::conditions::subscription::{INSTALL_PLAN_PENDING, RESOLUTION_FAILED};
+use olm_types::conditions::subscription::{
+    ANNOTATIONS_INVALID, INSTALL_PLAN_PENDING, RESOLUTION_FAILED, UPGRADE_HELD,
+};
 use olm_types::labels::COPIED_FROM;
 use olm_types::reasons::event::REQUIRES_APPROVAL;
+use olm_types::reasons::subscription::PAUSED;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
@@ -28,6 +32,9 @@ use crate::plan_check::images;
 
 /// How long the operators get to end what they do in the namespace.
 pub(super) const RESTS: Duration = Duration::from_secs(15);
+
+/// How long a server of this machine takes at most to accept a connection.
+const LISTENS: Duration = Duration::from_secs(1);
 
 /// How often it is looked whether they have.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -136,7 +143,9 @@ impl Question {
         for namespace in BTreeSet::from([ctx.namespace.as_str(), OLM_NAMESPACE]) {
             let all: Api<CatalogSource> = Api::namespaced(ctx.client.clone(), namespace);
             for catalog in all.list(&ListParams::default()).await? {
-                let Some(place) = self.place(catalog.spec.address.as_deref()) else { continue };
+                let place = self.place(catalog.spec.address.as_deref());
+                // No user names one that does not answer.
+                let Some(place) = place.filter(|place| is_readable(place)) else { continue };
                 let flag = format!("{namespace}/{}={place}", catalog.name_any());
                 flags.extend(["--catalog".to_owned(), flag]);
             }
@@ -178,6 +187,12 @@ impl Answer {
     }
 }
 
+/// Whether there is such a folder, or a server that listens.
+fn is_readable(place: &str) -> bool {
+    let listens = |address: SocketAddr| TcpStream::connect_timeout(&address, LISTENS).is_ok();
+    Path::new(place).is_dir() || place.parse().is_ok_and(listens)
+}
+
 /// What the operators still do in the namespace of a scenario after a while, if anything.
 async fn still_at_work(ctx: &TestContext) -> Result<Option<&'static str>> {
     let deadline = Instant::now() + RESTS;
@@ -204,24 +219,23 @@ async fn at_work(ctx: &TestContext) -> Result<Option<&'static str>> {
     Ok((!csvs.iter().all(is_over)).then_some("a CSV of the namespace was under way"))
 }
 
-/// Whether something is still to be installed that waits for no approval.
+/// Whether something is still to be installed that waits for no approval, by a Subscription that is neither paused nor
+/// malformed.
 fn is_moving(subscription: &Subscription) -> bool {
-    let is_refused = conditions(subscription)
-        .iter()
-        .any(|condition| condition.type_ == RESOLUTION_FAILED && condition.status == "True");
+    let is_true = |type_: &str, reason: Option<&str>| {
+        conditions(subscription).iter().any(|condition| {
+            let has_reason = reason.is_none() || condition.reason.as_deref() == reason;
+            condition.type_ == type_ && condition.status == "True" && has_reason
+        })
+    };
+    let is_refused = is_true(RESOLUTION_FAILED, None);
+    let waits = is_true(INSTALL_PLAN_PENDING, Some(REQUIRES_APPROVAL));
+    let is_paused = is_true(UPGRADE_HELD, Some(PAUSED));
     let is_installed = subscription.status.as_ref().is_some_and(|status| {
         status.installed_csv.is_some() && status.installed_csv == status.current_csv
     });
-    !is_refused && !is_installed && !waits(subscription)
-}
-
-/// Whether its InstallPlan waits for a user.
-fn waits(subscription: &Subscription) -> bool {
-    conditions(subscription).iter().any(|condition| {
-        condition.type_ == INSTALL_PLAN_PENDING
-            && condition.status == "True"
-            && condition.reason.as_deref() == Some(REQUIRES_APPROVAL)
-    })
+    let is_malformed = is_true(ANNOTATIONS_INVALID, None);
+    !(is_refused || is_installed || waits || is_paused || is_malformed)
 }
 
 #[cfg(test)]
@@ -274,6 +288,11 @@ mod tests {
         {"type": "InstallPlanPending", "status": "True", "reason": "RequiresApproval"}]}), false)]
     #[case::installs(json!({"currentCSV": "a", "conditions": [
         {"type": "InstallPlanPending", "status": "True", "reason": "Installing"}]}), true)]
+    #[case::paused(json!({"conditions": [
+        {"type": "UpgradeHeld", "status": "True", "reason": "Paused"}]}), false)]
+    #[case::malformed(json!({"conditions": [{"type": "AnnotationsInvalid", "status": "True"}]}), false)]
+    #[case::pinned(json!({"currentCSV": "a", "conditions": [
+        {"type": "UpgradeHeld", "status": "True", "reason": "Pinned"}]}), true)]
     fn what_is_under_way_is_moving(#[case] status: Value, #[case] expected: bool) {
         let subscription = json!({"metadata": {"name": "mine"}, "spec": {}, "status": status});
         assert_eq!(is_moving(&serde_json::from_value(subscription).unwrap()), expected);

@@ -23,6 +23,9 @@ const NOT_READ: &str = "not all contents could be read";
 const OTHER_GROUPS: &str =
     "the plan was refused, and an OperatorGroup of another namespace changed";
 
+/// How the program begins what it says about bundles that were not read.
+const UNREAD_BUNDLES: [&str; 2] = ["bundle image ", "manifests of bundle "];
+
 /// Why not all of it was done.
 const NOT_COMPLETE: &str = "an InstallPlan is not complete, or its operator has not succeeded";
 
@@ -92,7 +95,7 @@ pub(super) fn decide(answer: &Answer, observed: &Observed<'_>) -> Verdict {
         Ok(plan) => plan,
         Err(why) => return without_plan(why, answer, observed),
     };
-    if list(&plan["unknown"]).next().is_some() {
+    if has_unread_bundles(plan) {
         return of_unread(plan, observed);
     }
     if let Some(why) = stopped(plan) {
@@ -119,6 +122,12 @@ pub(super) fn decide(answer: &Answer, observed: &Observed<'_>) -> Verdict {
         true if is_whole => Verdict::Whole(list(&plan["changes"]).count()),
         true => Verdict::Begun(window.ended_by.unwrap_or(NOT_COMPLETE)),
     }
+}
+
+/// Whether contents of bundles are unknown. Unknown catalogs are no matter: OLM cannot read them either.
+pub(super) fn has_unread_bundles(plan: &Value) -> bool {
+    let is_of_bundle = |what: &str| UNREAD_BUNDLES.iter().any(|start| what.starts_with(start));
+    list(&plan["unknown"]).filter_map(Value::as_str).any(is_of_bundle)
 }
 
 /// Contents were not read, which the plan says: what it knows is of which CSVs InstallPlans are.

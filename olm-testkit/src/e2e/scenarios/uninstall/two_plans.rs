@@ -47,6 +47,7 @@ impl TwoPlans {
         let waits =
             |plan: &InstallPlan| is_for(plan, NEW) && phase(plan) == InstallPlanPhase::Installing;
         let newer = wait::until_some(&plans, "", "plan the next version", waits).await?;
+        ctx.conclude_refused_plans().await?;
         ensure!(newer.metadata.generate_name.as_deref() == Some("install-"), "{newer:?}");
         Ok(Self { older: older.name_any(), newer: newer.name_any(), csvs })
     }
