@@ -103,12 +103,29 @@ impl TestContext {
     /// Waits until each Subscription names the global catalogs that there are, says no longer that they
     /// changed, and has the label of its Operator. On a busy machine that may take longer than [`QUIET`].
     async fn subscriptions_are_up_to_date(&self) -> Result<()> {
-        let catalogs = self.list_global_catalogs().await?;
-        let catalogs: BTreeSet<_> = catalogs.iter().map(ResourceExt::uid).collect();
+        loop {
+            let catalogs = self.list_global_catalogs().await?;
+            let version = catalogs.metadata.resource_version.clone();
+            let catalogs: BTreeSet<_> = catalogs.iter().map(ResourceExt::uid).collect();
+            // One that another scenario takes away meanwhile is named by no Subscription any more.
+            tokio::select! {
+                known = self.subscriptions_know(&catalogs) => return known,
+                changed = self.global_catalogs_change(version) => changed?,
+            }
+        }
+    }
+
+    /// Waits for an event of a global catalog.
+    async fn global_catalogs_change(&self, since: Option<String>) -> Result<()> {
+        while !self.global_catalogs_changed(since.clone()).await? {}
+        Ok(())
+    }
+
+    async fn subscriptions_know(&self, catalogs: &BTreeSet<Option<String>>) -> Result<()> {
         let subscriptions: Api<Subscription> = self.api();
         let names = subscriptions.list(&ListParams::default()).await;
         for name in names.context("cannot list Subscriptions")?.iter().map(ResourceExt::name_any) {
-            let knows = |subscription: &Subscription| knows(subscription, &catalogs);
+            let knows = |subscription: &Subscription| knows(subscription, catalogs);
             wait::until(&subscriptions, &name, "know all global catalogs", knows).await?;
             wait::until(&subscriptions, &name, "have its label", is_labelled).await?;
         }
