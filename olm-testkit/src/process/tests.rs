@@ -1,8 +1,9 @@
 //! Processes end when they should, and only those that should.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::{Launch, Lifetime, Record};
+use super::{Launch, Lifetime, Peak, Record, peaks};
 
 fn sleeper(dir: &tempfile::TempDir, lifetime: Lifetime) -> Launch {
     Launch {
@@ -75,4 +76,24 @@ fn an_early_end_is_reported_with_the_log() {
     wait_until_gone(&running.record().clone());
     let error = running.check().unwrap_err().to_string();
     assert!(error.contains("exit status: 3") && error.contains("the reason"), "{error}");
+}
+
+/// What it took is known when it has ended, too, and after the kernel counts anew.
+#[test]
+fn a_process_beyond_its_memory_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let limited = |program: &'static str, limit: u64| {
+        sleeper(&dir, Lifetime::Command).start().unwrap().limited(program, limit)
+    };
+    let mut small = limited("small", u64::MAX);
+    small.check().unwrap();
+    small.forget_peak().unwrap();
+    small.stop();
+    let mut large = limited("large", 1);
+    let error = large.check().unwrap_err().to_string();
+    assert!(error.starts_with("sleeper took ") && error.ends_with(", and may take 1"), "{error}");
+    drop(large);
+    let peaks: BTreeMap<String, Peak> = peaks().into_iter().collect();
+    let is_beyond = |program: &str| peaks[program].bytes > peaks[program].limit;
+    assert_eq!((is_beyond("small"), is_beyond("large")), (false, true));
 }

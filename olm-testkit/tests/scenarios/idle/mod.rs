@@ -61,6 +61,9 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     ];
     audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
     audit.nothing_for(&Operator::NAMES, SILENCE).await.context("while nothing changed")?;
+    for ctx in &contexts {
+        ctx.conclude_all_plans().await?;
+    }
     scrape::is_golden(started).await?;
     let before = Timestamp::now();
     started.restart_operators().await?;

@@ -212,7 +212,10 @@ impl TestContext {
     }
 
     /// Compares all plans that are left of a scenario that is over, once the operators are at rest in their namespaces.
-    pub(super) async fn conclude_all_plans(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Something was done otherwise than it was shown, or the cluster cannot be read.
+    pub async fn conclude_all_plans(&self) -> Result<()> {
         let Some(log) = self.compared_log() else { return Ok(()) };
         let open = self.plans.lock().await;
         let namespaces: BTreeSet<String> =
