@@ -4,6 +4,7 @@
 //! stays, as others have written it. Earlier manifests are in an annotation (client-side apply), or in the record of
 //! who applied which field (server-side apply).
 
+use olm_effect::apply_merge_patch;
 use olm_types::annotations::LAST_APPLIED_CONFIGURATION;
 use olm_types::document::{Budget, Meter, json};
 use serde_json::{Map, Value};
@@ -29,7 +30,7 @@ pub(super) fn applied(
         }
         None => release(live, manager, &mut object, &manifest)?,
     }
-    merge(&mut object, &manifest);
+    apply_merge_patch(&mut object, &manifest);
     Ok(object)
 }
 
@@ -128,24 +129,6 @@ fn give_up(live: &mut Value, own: &Value, others: &[&Value], manifest: &Value) {
 fn fields(entry: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
     let all = entry.as_object().into_iter().flatten();
     all.filter_map(|(key, below)| Some((key.as_str(), key.strip_prefix(FIELD)?, below)))
-}
-
-/// What the manifest says holds (JSON merge patch, RFC 7386).
-fn merge(live: &mut Value, manifest: &Value) {
-    let Some(wanted) = manifest.as_object() else {
-        *live = manifest.clone();
-        return;
-    };
-    if !live.is_object() {
-        *live = Value::Object(Map::new());
-    }
-    let Some(fields) = live.as_object_mut() else { return };
-    for (key, value) in wanted {
-        match value {
-            Value::Null => drop(fields.remove(key)),
-            value => merge(fields.entry(key.clone()).or_insert(Value::Null), value),
-        }
-    }
 }
 
 #[cfg(test)]
