@@ -78,27 +78,24 @@ impl Catalogs {
         folders: &Folders,
         notices: &Notices,
     ) -> Result<Self> {
+        let mut catalogs = Self::empty();
         let mut members = Vec::new();
-        let mut places = BTreeMap::new();
-        for flag in flags {
-            for (key, place) in flags::parse(flag, visible, folders)? {
-                let reading = format!("reading catalog {key}");
-                let content = notices.slow(&reading, place.load()).await;
-                let content = content.with_context(|| format!("cannot use the catalog {key}"))?;
-                let priority = visible.priority(&key);
-                members.push(Member { key: key.clone(), priority, content: Ok(content) });
-                places.insert(key, place);
-            }
+        for (key, place, content) in named(visible, flags, folders, notices).await? {
+            let (priority, content) = (visible.priority(&key), Ok(content?));
+            members.push(Member { key: key.clone(), priority, content });
+            catalogs.places.insert(key, place);
         }
-        let set = SnapshotSet::new(members);
-        Ok(Self { set, unread: Vec::new(), partial: Vec::new(), places, _permit: None })
+        catalogs.set = SnapshotSet::new(members);
+        Ok(catalogs)
     }
 
     /// The catalogs that the namespace sees: those that flags name there, the others in their Pods, or as far
     /// as the packages API presents them.
     ///
+    /// One that cannot be read is left out, as OLM goes on without it, and is unknown.
+    ///
     /// # Errors
-    /// One that a flag names cannot be read.
+    /// One that a flag names cannot be read, and has no CatalogSource.
     pub async fn of_cluster(
         access: Access<'_>,
         visible: &Visible,
@@ -106,12 +103,26 @@ impl Catalogs {
     ) -> Result<Self> {
         let permit = access.cluster.route.permit().await;
         let Cluster { folders, notices, .. } = access.cluster;
-        let mut catalogs = Self::of_flags(visible, flags, folders, notices).await?;
-        catalogs._permit = permit;
-        let mut members = catalogs.set.members().to_vec();
+        let mut catalogs = Self { _permit: permit, ..Self::empty() };
+        let mut members: Vec<Member> = Vec::new();
+        for (key, place, content) in named(visible, flags, folders, notices).await? {
+            let priority = visible.priority(&key);
+            let content = match content {
+                Err(error) if visible.sources().any(|(source, _)| source == key) => {
+                    catalogs.unread.push(format!("catalog {key} ({error:#})"));
+                    Err(format!("{error:#}"))
+                }
+                content => {
+                    catalogs.places.insert(key.clone(), place);
+                    Ok(content?)
+                }
+            };
+            members.push(Member { key, priority, content });
+        }
+        let is_read = |key: &CatalogKey| members.iter().any(|member| member.key == *key);
         let all = visible.sources();
         let others: Vec<(CatalogKey, &CatalogSource)> =
-            all.filter(|(key, _)| !catalogs.places.contains_key(key)).collect();
+            all.filter(|(key, _)| !is_read(key)).collect();
         let read = join_all(others.iter().map(|(key, source)| reach(access, key, source))).await;
         let mut presented = None;
         for ((key, source), read) in others.into_iter().zip(read) {
@@ -131,6 +142,12 @@ impl Catalogs {
         }
         catalogs.set = SnapshotSet::new(members);
         Ok(catalogs)
+    }
+
+    fn empty() -> Self {
+        let set = SnapshotSet::new(Vec::new());
+        let (unread, partial, places) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { set, unread, partial, places, _permit: None }
     }
 
     /// What the packages API presents of a catalog that is out of reach.
@@ -176,6 +193,27 @@ impl Catalogs {
         let place = self.places.get(&entry.catalog).context("its catalog was not read")?;
         place.bundle(&entry.package, &entry.channel, &entry.name).await
     }
+}
+
+/// What is in a catalog that a flag names, or why that cannot be used.
+type Named = (CatalogKey, CatalogLocation, Result<Arc<CatalogSnapshot>>);
+
+/// The catalogs that flags name.
+async fn named(
+    visible: &Visible,
+    flags: &[String],
+    folders: &Folders,
+    notices: &Notices,
+) -> Result<Vec<Named>> {
+    let mut found = Vec::new();
+    for flag in flags {
+        for (key, place) in flags::parse(flag, visible, folders)? {
+            let content = notices.slow(&format!("reading catalog {key}"), place.load()).await;
+            let content = content.with_context(|| format!("cannot use the catalog {key}"));
+            found.push((key, place, content));
+        }
+    }
+    Ok(found)
 }
 
 /// A catalog in its Pod, or in one of the operator; what was read of the same images before is not read again.

@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use super::apply::apply;
 use super::group::group;
-use super::hop::{self, Reconciled};
+use super::hop::{Reconciled, Reconciler};
 use super::prepare::{default_account, follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::{Bundle, Preview};
+use super::waiting::pending;
 use super::world::World;
 use super::{NoPreview, Operation, PreviewRequest, finish, plan_objects};
 
@@ -30,7 +31,6 @@ pub(super) fn preview(
     let home = asked.namespace.as_str();
     let csvs_before = own_csvs(world, home);
     plan_objects::ask(world, home);
-    forget_pending(world, home);
     default_account(world, home);
     let (action, name, to) = match &asked.wanted {
         Operation::Install(install) => {
@@ -50,6 +50,8 @@ pub(super) fn preview(
         }
         Operation::Uninstall { operator } => ("uninstall", operator.clone(), None),
     };
+    let pending = pending(asked, world);
+    forget_pending(world, home);
     let subscription = subscription(world, home, &name)?;
     let mut preview = Preview {
         action,
@@ -58,7 +60,8 @@ pub(super) fn preview(
         subscription: name.clone(),
         ..Preview::default()
     };
-    hops(asked, world, universe, &subscription, to, &mut preview);
+    let reconciler = Reconciler { asked, universe, pending };
+    hops(&reconciler, world, &subscription, to, &mut preview);
     if action == "install" {
         preview.manifests = manifests(world, &preview);
     }
@@ -68,20 +71,20 @@ pub(super) fn preview(
 
 /// The plans up to the version that is asked for, or until one waits for a user, or nothing is left.
 fn hops(
-    asked: &PreviewRequest,
+    reconciler: &Reconciler<'_>,
     world: &mut World<'_>,
-    universe: &dyn Universe,
     subscription: &Subscription,
     to: Option<&str>,
     preview: &mut Preview,
 ) {
+    let asked = reconciler.asked;
     let name = &preview.subscription.clone();
     if let Some(annotation) = holding(&asked.settings.as_read(subscription.clone())) {
         preview.problems.push(format!("Subscription {name} has annotation {annotation}"));
         return;
     }
     for _ in 0..MOST_HOPS {
-        let reconciled = hop::reconcile(asked, world, universe, preview);
+        let reconciled = reconciler.reconcile(world, preview);
         preview.refused = reasons(&reconciled);
         preview.blocked = reconciled.blocked.clone();
         if reconciled.done.is_empty() {

@@ -27,6 +27,16 @@ use super::waiting::{comes_first, repeat};
 use super::world::World;
 use crate::observed::name;
 
+/// Reconciles of a namespace, one after the other.
+pub(super) struct Reconciler<'a> {
+    /// What is asked for.
+    pub(super) asked: &'a PreviewRequest,
+    /// The bundles that there are.
+    pub(super) universe: &'a dyn Universe,
+    /// Subscriptions whose InstallPlans are to be done first, and the CSVs that they get.
+    pub(super) pending: BTreeMap<String, String>,
+}
+
 /// What one reconcile comes to.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
@@ -62,41 +72,60 @@ struct Read {
     unknown: Vec<(Arc<Entry>, String)>,
 }
 
-/// Reconciles once.
-pub(super) fn reconcile(
-    asked: &PreviewRequest,
-    world: &mut World<'_>,
-    universe: &dyn Universe,
-    preview: &mut Preview,
-) -> Reconciled {
-    let csvs = own_csvs(world, &asked.namespace);
-    let namespace = namespace(asked, world, &csvs);
-    let held = namespace.held.iter();
-    let request = ResolutionRequest {
-        subscriptions: namespace
-            .subscriptions
-            .iter()
-            .map(|one| (&**one).into())
-            .collect::<Vec<SubscriptionFacts>>(),
-        held: held.filter_map(|one| Some(SubscriptionFacts::held(one, holding(one)?))).collect(),
-        installed: csvs.iter().map(InstalledCsv::from).collect(),
-        fail_forward: namespace.groups.iter().any(|group| fails_forward(group)),
-        ..ResolutionRequest::new(&asked.namespace, universe)
-    };
-    let outcome = Resolver::default().outcome(&request, asked.settings.resolution);
-    let blocked = outcome.blocked.iter();
-    let blocked =
-        blocked.map(|one| (one.subscription.clone(), one.explanation.summary())).collect();
-    let refusals = outcome.refusals;
-    let chosen = &outcome.resolution.chosen;
-    let refused = refusals.iter().flat_map(|refusal| &refusal.subscriptions).cloned().collect();
-    let choices: Vec<Choice> = chosen.iter().map(choice).collect();
-    let mut parts = parts(&namespace, &namespace.without(&refused), &choices);
-    parts.retain(|part| is_asked_by(&preview.subscription, &part.selection));
-    let done = parts
-        .iter()
-        .filter_map(|part| installed(asked, world, &namespace, &part.selection, chosen, preview));
-    Reconciled { done: done.collect(), refusals, blocked }
+impl Reconciler<'_> {
+    /// Reconciles once.
+    pub(super) fn reconcile(&self, world: &mut World<'_>, preview: &mut Preview) -> Reconciled {
+        let asked = self.asked;
+        let csvs = own_csvs(world, &asked.namespace);
+        let namespace = namespace(asked, world, &csvs);
+        let request = self.request(&namespace, &csvs);
+        let outcome = Resolver::default().outcome(&request, asked.settings.resolution);
+        let blocked = outcome.blocked.iter();
+        let blocked =
+            blocked.map(|one| (one.subscription.clone(), one.explanation.summary())).collect();
+        let refusals = outcome.refusals;
+        let chosen = &outcome.resolution.chosen;
+        let refused = refusals.iter().flat_map(|refusal| &refusal.subscriptions).cloned().collect();
+        let choices: Vec<Choice> = chosen.iter().map(choice).collect();
+        let mut parts = parts(&namespace, &namespace.without(&refused), &choices);
+        parts.retain(|part| is_asked_by(&preview.subscription, &part.selection));
+        let done = parts.iter().filter_map(|part| {
+            installed(asked, world, &namespace, &part.selection, chosen, preview)
+        });
+        Reconciled { done: done.collect(), refusals, blocked }
+    }
+
+    fn request(
+        &self,
+        namespace: &Namespace,
+        csvs: &[ClusterServiceVersion],
+    ) -> ResolutionRequest<'_> {
+        let all = namespace.subscriptions.iter();
+        let held = namespace.held.iter();
+        ResolutionRequest {
+            subscriptions: all.map(|one| self.facts(one)).collect(),
+            held: held
+                .filter_map(|one| Some(SubscriptionFacts::held(one, holding(one)?)))
+                .collect(),
+            installed: csvs.iter().map(InstalledCsv::from).collect(),
+            fail_forward: namespace.groups.iter().any(|group| fails_forward(group)),
+            ..ResolutionRequest::new(&self.asked.namespace, self.universe)
+        }
+    }
+
+    /// One whose InstallPlan is to be done first gets what that brings, as if it were pinned to it.
+    fn facts(&self, subscription: &Subscription) -> SubscriptionFacts {
+        let facts = SubscriptionFacts::from(subscription);
+        let csv = self.pending.get(&facts.name);
+        let Some(csv) = csv.filter(|csv| facts.installed_csv.as_ref() != Some(csv)) else {
+            return facts;
+        };
+        let is_there = self.universe.by_package(&facts.package).iter().any(|it| *it.name == **csv);
+        match is_there {
+            true => SubscriptionFacts { starting_csv: Some(csv.clone()), pinned: true, ..facts },
+            false => facts,
+        }
+    }
 }
 
 /// Whether the Subscription needs something of it. What its siblings get comes with or without it.

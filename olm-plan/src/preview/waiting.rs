@@ -3,17 +3,40 @@
 //! One that waits for approval was made before and is approved as it is: what it brings once more, because it has been
 //! installed since, is shown with the rest. One that is being executed comes before the next version is planned.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use olm_lifecycle::install_plan::request::PlanRequest;
-use olm_lifecycle::subscription::resolution::{Namespace, Selection, unfinished};
+use olm_lifecycle::subscription::resolution::{
+    Namespace, Selection, unfinished, waits_for_its_plan,
+};
 use olm_lifecycle::unpack::BundleReference;
-use olm_types::api::{InstallPlan, Step, StepStatus};
+use olm_types::api::{InstallPlan, Step, StepStatus, Subscription};
 
 use super::PreviewRequest;
+use super::forward::own_csvs;
+use super::namespace::namespace;
 use super::result::Preview;
+use super::world::World;
 use crate::observed::name;
+use crate::settings::Flavour;
+
+/// Subscriptions that wait for their InstallPlans, and the CSVs that they get by them, whatever their catalogs have by
+/// now. OLM v0 resolves all of a namespace anew unless all of them wait.
+pub(super) fn pending(asked: &PreviewRequest, world: &World<'_>) -> BTreeMap<String, String> {
+    let namespace = namespace(asked, world, &own_csvs(world, &asked.namespace));
+    let waits = |one: &&Arc<Subscription>| waits_for_its_plan(&namespace, one);
+    let all = &namespace.subscriptions;
+    if asked.settings.flavour == Flavour::V0 && !all.iter().all(|one| waits(&one)) {
+        return BTreeMap::new();
+    }
+    let waiting = all.iter().filter(waits).filter_map(|one| {
+        let csv = one.status.as_ref()?.current_csv.clone()?;
+        Some((name(&one.metadata).to_owned(), csv))
+    });
+    waiting.collect()
+}
 
 /// Adds to the request what the Subscription's plan that waits brings once more, and says so. Steps whose manifests OLM
 /// reads in the ConfigMap of an unpacked bundle are returned instead: they are about what is installed, and are listed

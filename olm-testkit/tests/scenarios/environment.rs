@@ -66,7 +66,10 @@ impl Environment {
                 Ok(()) => provider.check().and(ctx.until_idle().await)?,
             }
             healthy::check(&ctx, name).await?;
-            if SHARED_BY_MOST.contains(&self.purpose) { ctx.leave().await } else { Ok(()) }
+            match SHARED_BY_MOST.contains(&self.purpose) {
+                true => ctx.leave().await,
+                false => ctx.conclude_all_plans().await,
+            }
         })
     }
 

@@ -27,7 +27,10 @@ where
     let started = Arc::new(environment::start(purpose).await?);
     let name = format!("servers::{purpose}");
     let ctx = TestContext::new(Arc::clone(&started) as Arc<dyn Provider>, &name).await?;
-    let played = scenario(ctx).await;
+    let played = match scenario(Arc::clone(&ctx)).await {
+        Ok(()) => ctx.conclude_all_plans().await,
+        failed => failed,
+    };
     // A dead operator explains a failure better than what was waited for.
     let played = started.check().and(played);
     environment::end(&started).await.and(played)

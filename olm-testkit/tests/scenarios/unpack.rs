@@ -117,12 +117,13 @@ pub async fn so_many_at_a_time(ctx: Arc<TestContext>) -> Result<()> {
         let image = format!("bundles.example.com/{name}:v1");
         Package::single(name, Bundle::new("1.0.0", &operator).in_image(&image))
     };
-    ctx.catalog("kitchen", &names.iter().map(package).collect::<Vec<_>>()).await?;
+    ctx.catalog("kitchen", &[]).await?;
     let (later, first) = names.split_at(4);
-    ctx.subscribe_together().await;
     for name in first {
         ctx.subscribe(name, "kitchen").await?;
     }
+    ctx.publish("kitchen", &names.iter().map(package).collect::<Vec<_>>()).await?;
+    ctx.subscribe_together().await;
     let begun = begun_and_no_more(&ctx, AT_ONCE).await?;
     for name in later {
         ctx.subscribe(name, "kitchen").await?;

@@ -97,7 +97,8 @@ fn all_pending(namespace: &Namespace) -> bool {
 }
 
 /// Whether the Subscription waits for its InstallPlan, which is still to be done for it.
-pub(super) fn waits_for_its_plan(namespace: &Namespace, subscription: &Subscription) -> bool {
+#[must_use]
+pub fn waits_for_its_plan(namespace: &Namespace, subscription: &Subscription) -> bool {
     let plan = namespace.plan_of(subscription).map(AsRef::as_ref);
     is_pending(plan, subscription) && !plan.is_some_and(|plan| is_released(namespace, plan))
 }

@@ -54,7 +54,7 @@ use super::{conditions, held};
 
 pub use adopt::adopt;
 pub(super) use decision::is_pending;
-pub use decision::{ResolutionDecision, ResolutionSettings, decide_resolution};
+pub use decision::{ResolutionDecision, ResolutionSettings, decide_resolution, waits_for_its_plan};
 pub(super) use fail::will_pass;
 pub use fail::{Failure, fail};
 pub use kept_back::{Held, KeptBack};

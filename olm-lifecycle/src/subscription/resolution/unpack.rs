@@ -11,7 +11,9 @@ use olm_types::api::{
     BundleLookup, BundleLookupCondition, Subscription, SubscriptionCondition, SubscriptionStatus,
 };
 use olm_types::conditions::bundle_lookup::{FAILED, PENDING};
-use olm_types::conditions::subscription::{BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING};
+use olm_types::conditions::subscription::{
+    BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, RESOLUTION_FAILED,
+};
 use olm_types::reasons::install_plan::JOB_INCOMPLETE;
 use olm_types::reasons::{event, subscription as reasons};
 
@@ -38,7 +40,8 @@ pub struct Awaited {
     pub cause: Option<String>,
 }
 
-/// Reports that bundles are being unpacked, and whose upgrades are blocked.
+/// Reports that bundles are being unpacked, and whose upgrades are blocked. What is unpacked was resolved, which v0 says
+/// only afterwards.
 pub fn unpacking(
     namespace: &Namespace,
     awaited: &[Awaited],
@@ -52,6 +55,7 @@ pub fn unpacking(
     let writes = namespace.subscriptions.iter().filter_map(|subscription| {
         let mut status = subscription.status.clone().unwrap_or_default();
         report(&mut status, condition.clone());
+        conditions::remove(&mut status, &[RESOLUTION_FAILED]);
         kept_back::report(&mut status, subscription, kept_back);
         write(namespace, subscription, status, None, Spec::Resolved, now)
     });
@@ -81,7 +85,7 @@ pub fn unpack_failed(
             Some(reported),
         );
         let news = report(&mut status, condition);
-        conditions::remove(&mut status, &[BUNDLE_UNPACKING]);
+        conditions::remove(&mut status, &[BUNDLE_UNPACKING, RESOLUTION_FAILED]);
         kept_back::report(&mut status, subscription, kept_back);
         writes.extend(write(namespace, subscription, status, None, Spec::Resolved, now));
         if news {

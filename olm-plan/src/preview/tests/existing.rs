@@ -1,8 +1,10 @@
 //! Previews of clusters in which something of what is asked for is there already.
 
+use olm_resolver::Policy;
 use olm_types::labels::COPIED_FROM;
 
 use super::*;
+use crate::settings::Flavour;
 
 /// A namespace to which an operator of another namespace reaches.
 #[test]
@@ -127,6 +129,36 @@ fn what_a_waiting_plan_brings_once_more_is_shown() {
     assert!(preview.notes.contains(&expected), "{:?}", preview.notes);
     let found = lines(&preview);
     assert!(found.contains(&"+ ServiceAccount cup".to_owned()), "{found:?}");
+}
+
+/// The catalog has had newer versions since: the plan that waits comes first all the same. OLM v0 keeps it only while all
+/// Subscriptions of the namespace wait.
+#[rstest]
+#[case::ours(Flavour::OlmRs, false, "kettle.v1")]
+#[case::beside_another(Flavour::OlmRs, true, "kettle.v1")]
+#[case::v0(Flavour::V0, false, "kettle.v1")]
+#[case::v0_beside_another(Flavour::V0, true, "kettle.v3")]
+fn a_plan_that_waits_comes_first(
+    #[case] flavour: Flavour,
+    #[case] has_another: bool,
+    #[case] expected: &str,
+) {
+    let mut objects = waiting("RequiresApproval", &["kettle.v1"]);
+    objects.retain(|one| one["metadata"]["name"] != "kettle.v1");
+    let subscription = objects.iter_mut().find(|one| one["kind"] == "Subscription").unwrap();
+    subscription["status"] = json!({"currentCSV": "kettle.v1", "state": "UpgradePending",
+        "installPlanRef": {"name": "p"}, "lastUpdated": null});
+    if has_another {
+        objects.push(json!({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription",
+            "metadata": {"name": "mug", "namespace": HOME, "uid": "m"},
+            "spec": {"name": "mug", "source": "kitchen", "sourceNamespace": "olm"}}));
+    }
+    let mut asked = asked(upgrade(None));
+    asked.settings = Settings { resolution: Policy::default(), ..Settings::of_flavour(flavour) };
+    let known = known(&objects);
+    let found = preview(&asked, &known, &universe(&BundleContent::Inline)).unwrap();
+    let Outcome::Preview(found) = found else { panic!("{found:?}") };
+    assert_eq!(found.hops[0].bundles[0].csv, expected, "{:#?}", found.hops);
 }
 
 #[rstest]

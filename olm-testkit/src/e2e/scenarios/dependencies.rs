@@ -89,7 +89,8 @@ fn one(name: &str, versions: &[Bundle]) -> Package {
     Package::new(name).channel("stable", versions.to_vec())
 }
 
-/// Installs the first versions, each with a Subscription.
+/// Installs the first versions, each with a Subscription. The packages come into the catalog when both are there, and
+/// so are resolved together.
 async fn installed(ctx: &TestContext, bundles: &[Bundle; 2], names: &[&str; 2]) -> Result<()> {
     let packages: Vec<_> = names
         .iter()
@@ -97,11 +98,11 @@ async fn installed(ctx: &TestContext, bundles: &[Bundle; 2], names: &[&str; 2]) 
         .map(|(name, bundle)| Package::single(name, bundle.clone()))
         .collect();
     ctx.operator_group().await?;
-    ctx.catalog("kitchen", &packages).await?;
-    ctx.subscribe_together().await;
+    ctx.catalog("kitchen", &[]).await?;
     for name in names {
         ctx.subscribe(name, "kitchen").await?;
     }
+    ctx.publish("kitchen", &packages).await?;
     for name in names {
         let csv = format!("{name}.v1.0.0");
         ctx.succeeded(&csv).await?;

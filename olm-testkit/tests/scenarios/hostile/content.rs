@@ -28,6 +28,7 @@ pub async fn multiplying_aliases(local: Arc<Local>, ctx: Arc<TestContext>) -> Re
     let kubelet = kubelet(&ctx).await?;
     subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
     let job = job(&ctx, IMAGE).await?;
+    ctx.conclude_refused_plans().await?;
     fill(&ctx, &unpack_name(IMAGE)).await?;
     kubelet.complete(&job).await?;
     step(&ctx).await?;

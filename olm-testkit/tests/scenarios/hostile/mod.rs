@@ -167,6 +167,7 @@ pub async fn accepted(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
             ensure!(!refused.starts_with("the catalog is refused"), "{name}: {refused}");
         }
         within_memory(&local)?;
+        ctx.conclude_refused_plans().await?;
         ctx.api::<Subscription>().delete(name, &DeleteParams::default()).await?;
         catalogs.delete(name, &DeleteParams::default()).await?;
     }
@@ -220,7 +221,7 @@ async fn healthy(local: &Arc<Local>, name: &str) -> Result<Arc<TestContext>> {
     ctx.subscribe("calm", "sound").await?;
     ctx.just_succeeded("calm.v1.0.0").await?;
     println!("{}: succeeded after {:.2} s", ctx.namespace, begun.elapsed().as_secs_f64());
-    ctx.conclude_done_plans().await?;
+    ctx.conclude_all_plans().await?;
     Ok(ctx)
 }
 

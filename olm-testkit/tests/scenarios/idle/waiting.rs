@@ -9,13 +9,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ListParams, PostParams};
 use kube::{Resource, ResourceExt};
 use olm_testkit::builders::{self, Bundle, Package, csv};
 use olm_testkit::e2e::provider::local::{Flags, Local};
 use olm_testkit::e2e::{Provider, TestContext};
-use olm_testkit::operators::Operator;
+use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::annotations::{PAUSE, PIN, VERSION_RANGE};
 use olm_types::api::{Approval, CatalogSource, InstallPlan, Subscription};
@@ -32,6 +33,9 @@ const UNKNOWN: &str = "observedGeneration";
 /// The definitions of what has it in its status here.
 const DEFINITIONS: [&str; 2] =
     ["subscriptions.operators.coreos.com", "catalogsources.operators.coreos.com"];
+
+/// The flag of catalog-operator.
+const AS_V0: &str = "--resolution=v0";
 
 /// Families of metrics that say what waits for what.
 const MEASURED: [&str; 2] =
@@ -89,7 +93,7 @@ async fn series(ctx: &TestContext) -> Result<BTreeSet<String>> {
 
 /// With `--resolution=v0`, and definitions that drop what v0 does not know.
 pub async fn as_v0(_: Arc<TestContext>) -> Result<()> {
-    let flags = Flags { catalog: &["--resolution=v0"], ..Flags::default() };
+    let flags = Flags { catalog: &[AS_V0], ..Flags::default() };
     let started = Arc::new(environment::start_with("idle-as-v0", flags).await?);
     let silent = silence(&started).await;
     // A dead operator explains a failure better than what was waited for.
@@ -97,7 +101,27 @@ pub async fn as_v0(_: Arc<TestContext>) -> Result<()> {
     environment::end(&started).await.and(silent)
 }
 
+/// The Deployment of the operator that runs beside the cluster, in which `kubectl olm` reads its flag.
+async fn declare_flag(started: &Local) -> Result<()> {
+    let name = Operator::Catalog.name();
+    let container = json!({"name": name, "image": builders::IMAGE, "args": [AS_V0]});
+    let labels = json!({"app": name});
+    let deployment = json!({
+        "metadata": {"name": name, "namespace": OLM_NAMESPACE, "labels": labels},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    });
+    let deployments: Api<Deployment> = Api::namespaced(started.client(), OLM_NAMESPACE);
+    let deployment = serde_json::from_value(deployment).context("a malformed Deployment")?;
+    let made = deployments.create(&PostParams::default(), &deployment).await;
+    made.map(drop).context("cannot make the Deployment")
+}
+
 async fn silence(started: &Arc<Local>) -> Result<()> {
+    declare_flag(started).await?;
     for name in DEFINITIONS {
         wait::until_ok("forgets a field", || forget(started, name)).await?;
     }
@@ -118,6 +142,7 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     let silent = audit.nothing_for(&Operator::NAMES, SILENCE_AFTER_START).await;
     silent.context("while nothing changed")?;
     for ctx in &contexts {
+        ctx.conclude_all_plans().await?;
         is_dropped::<Subscription>(ctx).await?;
         is_dropped::<CatalogSource>(ctx).await?;
     }

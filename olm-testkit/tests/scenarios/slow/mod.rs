@@ -115,6 +115,7 @@ async fn silent_catalogs(provider: Arc<dyn Provider>) -> Result<()> {
     );
     packages::seen(&healthy.api(), "calm").await?;
     for (ctx, ..) in &silent {
+        ctx.conclude_all_plans().await?;
         ctx.catalog_dies("silent").await?;
     }
     Ok(())
@@ -162,7 +163,7 @@ async fn pulls(provider: Arc<dyn Provider>) -> Result<()> {
     let beside = pulled(&provider, "slow-pulls-healthy", &sound).await?;
     is_as_usual(usual, beside)?;
     ensure!(registry.waiting.count() > 0, "nothing is slow any more");
-    Ok(())
+    slow.conclude_all_plans().await
 }
 
 /// As [`healthy`], with a bundle in an image of this registry.
@@ -179,7 +180,7 @@ async fn pulled(
     subscribe(&ctx, "kettle.v1.0.0", &pushed.pinned()).await?;
     ctx.just_succeeded("kettle.v1.0.0").await?;
     let took = report(&ctx, start);
-    ctx.conclude_done_plans().await?;
+    ctx.conclude_all_plans().await?;
     Ok(took)
 }
 
@@ -200,7 +201,7 @@ async fn healthy(provider: &Arc<dyn Provider>, name: &str) -> Result<(Arc<TestCo
     ctx.subscribe("calm", "sound").await?;
     ctx.just_succeeded("calm.v1.0.0").await?;
     let took = report(&ctx, start);
-    ctx.conclude_done_plans().await?;
+    ctx.conclude_all_plans().await?;
     Ok((ctx, took))
 }
 

@@ -71,6 +71,7 @@ async fn counted(started: &Arc<Local>) -> Result<()> {
         SUBSCRIBED.iter().chain([&REQUIRED]).map(|name| package(name)).collect();
     ctx.catalog("forge", &packages).await?;
     let mut audit = AuditLog::from_now(started.cluster().audit_log())?;
+    ctx.subscribe_together().await;
     try_join_all(SUBSCRIBED.iter().map(|name| ctx.subscribe(name, "forge"))).await?;
     for name in SUBSCRIBED.iter().chain([&REQUIRED]) {
         ctx.succeeded(&format!("{name}.v1.0.0")).await?;

@@ -62,6 +62,7 @@ async fn play(started: &Arc<Local>) -> Result<()> {
     let mut audit = AuditLog::new(started.cluster().audit_log());
     audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await?;
     let mut refused = AuditLog::from_now(started.cluster().audit_log())?;
+    ctx.subscribe_together().await;
     for package in PACKAGES {
         ctx.subscribe(package, "kitchen").await?;
     }

@@ -97,7 +97,7 @@ fn who_shares_a_failed_plan_with_one_that_moves_elsewhere_gets_another() {
     assert_eq!(reconcile(&mut home, &elsewhere, &[]), ["a.v3 #2 Automatic of a"]);
     let waiting = |home: &Namespace| {
         let all = home.subscriptions.iter();
-        let all = all.filter(|one| decision::waits_for_its_plan(home, one));
+        let all = all.filter(|one| waits_for_its_plan(home, one));
         all.map(|one| one.name_any()).collect::<Vec<_>>()
     };
     assert_eq!(waiting(&home), ["a"]);

@@ -1,6 +1,7 @@
 //! While bundles of a solution are unpacked, and after that failed.
 
 use olm_types::bundle::BundleContent;
+use olm_types::conditions::readiness;
 use serde_json::json;
 
 use super::*;
@@ -77,6 +78,25 @@ fn every_subscription_of_the_namespace_says_it_once() {
         ),
         []
     );
+}
+
+/// What is unpacked, or was tried, was resolved: that it could not be is no longer true.
+#[test]
+fn what_is_unpacked_was_resolved() {
+    let mut namespace = subscribed();
+    let refused = json!({"conditions": [{"type": "ResolutionFailed", "status": "True"}]});
+    Arc::make_mut(&mut namespace.subscriptions[0]).status =
+        serde_json::from_value(refused).unwrap();
+    let said = |effects: Vec<Effect>| {
+        let after = after(&namespace, &effects);
+        let status = after.subscriptions[0].status.clone().unwrap();
+        let types = status.conditions.into_iter().map(|condition| condition.type_);
+        types.filter(|kind| !readiness::ALL.contains(&kind.as_str())).collect::<Vec<_>>()
+    };
+    let (awaited, kept_back) = (pending("unpack job not completed", None), KeptBack::default());
+    assert_eq!(said(unpacking(&namespace, &awaited, &kept_back, now())), ["BundleUnpacking"]);
+    let failed = failed("BackoffLimitExceeded", "", None);
+    assert_eq!(said(unpack_failed(&namespace, &failed, &kept_back, now())), ["BundleUnpackFailed"]);
 }
 
 #[test]

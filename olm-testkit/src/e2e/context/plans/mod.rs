@@ -74,8 +74,8 @@ pub fn compare() {
 #[derive(Debug, Default)]
 pub(super) struct ScenarioPlans {
     open: Vec<ForeseenPlan>,
-    /// When the scenario changed a catalog.
-    changes: Vec<Timestamp>,
+    /// When the scenario changed a catalog, and of which namespace.
+    changes: Vec<(Timestamp, String)>,
     differences: Vec<String>,
     /// Whether Subscriptions are resolved together.
     is_together: bool,
@@ -91,6 +91,8 @@ struct ForeseenPlan {
     audit: AuditLog,
     /// What it has had so far.
     writes: Vec<Write>,
+    /// The verdict on a part of it that was done, before the scenario went on.
+    so_far: Option<Verdict>,
     begun: Timestamp,
     ended: Timestamp,
 }
@@ -138,9 +140,7 @@ impl TestContext {
         let mut plans = Vec::new();
         for subscription in subscriptions {
             let spec = &subscription.spec;
-            let is_of_it = spec.source == catalog && spec.source_namespace == self.namespace;
-            let status = subscription.status.as_ref();
-            if is_of_it && status.is_some_and(|status| status.installed_csv.is_some()) {
+            if spec.source == catalog && spec.source_namespace == self.namespace {
                 let question = Question::upgrade(&subscription.name_any(), address, content);
                 plans.push(self.foresee(log, question).await?);
             }
@@ -156,10 +156,11 @@ impl TestContext {
         self.plans.lock().await.is_together = true;
     }
 
-    /// From now on plans that were noted before are no longer of what there is.
+    /// From now on plans of the namespace that were noted before are no longer of what there is.
     pub(super) async fn catalog_changes(&self) {
         if self.compared_log().is_some() {
-            self.plans.lock().await.changes.push(Timestamp::now());
+            let change = (Timestamp::now(), self.namespace.clone());
+            self.plans.lock().await.changes.push(change);
         }
     }
 
@@ -177,8 +178,8 @@ impl TestContext {
         if audit.until_idle(&Operator::NAMES, QUIET, RESTS).await.is_err() {
             return Ok(());
         }
-        let is_over = |verdict: &Verdict| verdict.is_whole() || *verdict == Verdict::Refused;
-        self.conclude_plans_that(is_over).await
+        let is_over = |verdict: &Verdict| verdict.is_whole() || verdict.is_refused();
+        self.conclude_plans_that(&self.namespace, is_over).await
     }
 
     /// Compares those plans of the namespace that were shown to fail: the scenario has seen that OLM tries in vain, and
@@ -188,20 +189,28 @@ impl TestContext {
     /// The cluster cannot be read.
     pub async fn conclude_refused_plans(&self) -> Result<()> {
         match self.compared_log() {
-            Some(_) => self.conclude_plans_that(|verdict| *verdict == Verdict::Refused).await,
+            Some(_) => self.conclude_plans_that(&self.namespace, Verdict::is_refused).await,
             None => Ok(()),
         }
     }
 
-    /// Compares those plans of the namespace of which this came; the others stay open.
-    async fn conclude_plans_that(&self, is_over: impl Fn(&Verdict) -> bool) -> Result<()> {
-        let (open, changes) = self.take_open(&self.namespace).await;
+    /// Compares those plans of a namespace of which this came; the others stay open.
+    async fn conclude_plans_that(
+        &self,
+        namespace: &str,
+        is_over: impl Fn(&Verdict) -> bool,
+    ) -> Result<()> {
+        let (open, changes) = self.take_open(namespace).await;
         for mut plan in open {
             let verdict = self.verdict(&mut plan, &changes).await?;
-            match is_over(&verdict) {
-                true => self.conclude(&plan, &verdict).await,
-                false => self.plans.lock().await.open.push(plan),
+            if is_over(&verdict) {
+                self.conclude(plan, verdict).await;
+                continue;
             }
+            if verdict.is_begun() {
+                plan.so_far = Some(verdict);
+            }
+            self.plans.lock().await.open.push(plan);
         }
         Ok(())
     }
@@ -223,9 +232,10 @@ impl TestContext {
         drop(open);
         for namespace in namespaces {
             let mut audit = AuditLog::from_now(log.to_owned())?.of_namespace(&namespace);
-            // Where they do not come to rest, nothing is compared.
-            if audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await.is_ok() {
-                self.conclude_plans_of(&namespace).await?;
+            match audit.until_idle(&Operator::NAMES, QUIET, TIMEOUT).await {
+                Ok(_) => self.conclude_plans_of(&namespace).await?,
+                // What differs then may still be done.
+                Err(_) => self.conclude_plans_that(&namespace, |it| !it.is_other()).await?,
             }
         }
         self.plans_are_as_shown().await
@@ -235,28 +245,35 @@ impl TestContext {
         let (open, changes) = self.take_open(namespace).await;
         for mut plan in open {
             let verdict = self.last_verdict(&mut plan, &changes).await?;
-            self.conclude(&plan, &verdict).await;
+            self.conclude(plan, verdict).await;
         }
         Ok(())
     }
 
-    /// The open plans of a namespace, and when catalogs changed.
+    /// The open plans of a namespace, and when its catalogs changed.
     async fn take_open(&self, namespace: &str) -> (Vec<ForeseenPlan>, Vec<Timestamp>) {
         let mut plans = self.plans.lock().await;
         let all = std::mem::take(&mut plans.open).into_iter();
         let (here, elsewhere) = all.partition(|plan| plan.namespace == namespace);
         plans.open = elsewhere;
-        (here, plans.changes.clone())
+        let changes = plans.changes.iter().filter(|(_, of)| of == namespace);
+        let changes = changes.map(|(when, _)| *when).collect();
+        (here, changes)
     }
 
-    async fn conclude(&self, plan: &ForeseenPlan, verdict: &Verdict) {
+    /// What was compared once stays so, where a later look has nothing to compare with any more.
+    async fn conclude(&self, mut plan: ForeseenPlan, verdict: Verdict) {
+        let verdict = match verdict {
+            Verdict::NotComparable(_) => plan.so_far.take().unwrap_or(verdict),
+            verdict => verdict,
+        };
         let line = format!("plan of {} in {}: {verdict}", plan.question.about, plan.namespace);
         println!("{line}");
         plan.answer.unknown().for_each(|what| println!("  unknown: {what}"));
         if let (Err(why), false) = (&plan.answer.plan, plan.answer.not_compared.is_some()) {
             println!("  no plan: {}", why.trim());
         }
-        tally::conclude(&plan.namespace, verdict);
+        tally::conclude(&plan.namespace, &verdict);
         if verdict.is_other() {
             self.plans.lock().await.differences.push(line);
         }
@@ -286,8 +303,8 @@ impl TestContext {
         let answer = question.ask(self).await;
         let (namespace, ended) = (self.namespace.clone(), Timestamp::now());
         tally::note(&self.namespace);
-        let writes = Vec::new();
-        Ok(ForeseenPlan { question, namespace, answer, audit, writes, begun, ended })
+        let (writes, so_far) = (Vec::new(), None);
+        Ok(ForeseenPlan { question, namespace, answer, audit, writes, so_far, begun, ended })
     }
 
     /// The verdict once Kubernetes has collected what it may have to.

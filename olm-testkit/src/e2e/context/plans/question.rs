@@ -133,7 +133,11 @@ impl Question {
         let words = applied.chain(words).chain(flags.iter().map(String::as_str));
         let words: Vec<&str> = ["--cache-dir", "", "plan"].into_iter().chain(words).collect();
         let ended = Program::new(ctx).await?.run(&words).await?;
-        let plan = serde_json::from_str(&ended.printed).map_err(|_| ended.errors);
+        let why = || match ended.code {
+            Some(1) => ended.errors.clone(),
+            code => format!("exit code {code:?}: {}", ended.errors),
+        };
+        let plan = serde_json::from_str(&ended.printed).map_err(|_| why());
         Ok(Answer { plan, images, not_compared: None, beside: Vec::new() })
     }
 

@@ -15,6 +15,7 @@ struct Tally {
     open: BTreeMap<String, usize>,
     whole: usize,
     refused: usize,
+    unread: usize,
     other: usize,
     begun: BTreeMap<&'static str, usize>,
     not_comparable: BTreeMap<&'static str, usize>,
@@ -48,6 +49,7 @@ impl Tally {
             open: BTreeMap::new(),
             whole: 0,
             refused: 0,
+            unread: 0,
             other: 0,
             begun: BTreeMap::new(),
             not_comparable: BTreeMap::new(),
@@ -60,7 +62,7 @@ impl Tally {
 
     fn compared(&self) -> usize {
         let begun: usize = self.begun.values().sum();
-        self.whole + self.refused + self.other + begun
+        self.whole + self.refused + self.unread + self.other + begun
     }
 
     fn note(&mut self, namespace: &str) {
@@ -75,6 +77,7 @@ impl Tally {
         match verdict {
             Verdict::Whole(_) => self.whole += 1,
             Verdict::Refused => self.refused += 1,
+            Verdict::Unread => self.unread += 1,
             Verdict::Other(_) => self.other += 1,
             Verdict::Begun(why) => *self.begun.entry(*why).or_default() += 1,
             Verdict::NotComparable(why) => *self.not_comparable.entry(*why).or_default() += 1,
@@ -84,11 +87,12 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { whole, refused, other, .. } = self;
+        let Self { whole, refused, unread, other, .. } = self;
         let compared = self.compared();
         write!(
             f,
-            "{compared} plans compared: {whole} whole, {refused} refused as shown, {other} differ"
+            "{compared} plans compared: {whole} whole, {refused} refused as shown, {unread} not read as shown, {other} \
+             differ"
         )?;
         for (why, count) in &self.begun {
             write!(f, ", {count} as far as it was done ({why})")?;
@@ -128,7 +132,7 @@ mod tests {
         verdicts.iter().for_each(|verdict| tally.conclude("ns", verdict));
         assert_eq!(
             tally.to_string(),
-            "4 plans compared: 1 whole, 1 refused as shown, 1 differ, 1 as far as it was done (a catalog changed); 2 not comparable, 1 \
+            "4 plans compared: 1 whole, 1 refused as shown, 0 not read as shown, 1 differ, 1 as far as it was done (a catalog changed); 2 not comparable, 1 \
              because no plan could be made, 1 because the namespace did not come to rest (ns)"
         );
     }

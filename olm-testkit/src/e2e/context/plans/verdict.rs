@@ -29,8 +29,8 @@ const UNREAD_BUNDLES: [&str; 2] = ["bundle image ", "manifests of bundle "];
 /// Why not all of it was done.
 const NOT_COMPLETE: &str = "an InstallPlan is not complete, or its operator has not succeeded";
 
-/// What the program says where no catalog has a package.
-const NO_PACKAGE: &str = "no catalog that was read";
+/// What the program says where no catalog has a package, or a package no such channel or version.
+const NOT_THERE: [&str; 3] = ["no catalog that was read", "has no channel", "has no version"];
 
 /// What an InstallPlan says of a step whose kind the cluster does not have.
 const NO_API: &str = "not found on the cluster";
@@ -58,6 +58,8 @@ pub(super) enum Verdict {
     Begun(&'static str),
     /// It was shown that nothing can be installed, or that a step fails, and so it was.
     Refused,
+    /// It was shown that bundles cannot be read, and nothing of them was installed.
+    Unread,
     /// There is nothing to compare with.
     NotComparable(&'static str),
     /// What differs.
@@ -67,6 +69,15 @@ pub(super) enum Verdict {
 impl Verdict {
     pub(super) const fn is_whole(&self) -> bool {
         matches!(self, Self::Whole(_))
+    }
+
+    pub(super) const fn is_begun(&self) -> bool {
+        matches!(self, Self::Begun(_))
+    }
+
+    /// Whether nothing was installed, and that was shown.
+    pub(super) const fn is_refused(&self) -> bool {
+        matches!(self, Self::Refused | Self::Unread)
     }
 
     pub(super) const fn is_other(&self) -> bool {
@@ -80,6 +91,7 @@ impl fmt::Display for Verdict {
             Self::Whole(changes) => write!(f, "{changes} changes as shown"),
             Self::Begun(why) => write!(f, "as shown so far: {why}"),
             Self::Refused => write!(f, "refused, as shown"),
+            Self::Unread => write!(f, "not read, as shown, and not installed"),
             Self::NotComparable(why) => write!(f, "not comparable: {why}"),
             Self::Other(lines) => write!(f, "not as shown:\n  {}", lines.join("\n  ")),
         }
@@ -140,7 +152,8 @@ fn of_unread(plan: &Value, observed: &Observed<'_>) -> Verdict {
         None if window.has_install_plan() => {
             Verdict::Other(vec!["an InstallPlan was made of other CSVs than were shown".to_owned()])
         }
-        _ => Verdict::NotComparable(NOT_READ),
+        None => Verdict::Unread,
+        Some(ended_by) => Verdict::NotComparable(ended_by),
     }
 }
 
@@ -151,10 +164,10 @@ fn stopped(plan: &Value) -> Option<String> {
     problem(plan).filter(|_| has_problems || !install_plans::are_shown(plan))
 }
 
-/// What a program without a plan means: where no catalog has the package, nothing is installed.
+/// What a program without a plan means: where what was asked for is in no catalog, nothing is installed.
 fn without_plan(why: &str, answer: &Answer, observed: &Observed<'_>) -> Verdict {
     match observed.window.ended_by {
-        _ if !why.contains(NO_PACKAGE) => Verdict::NotComparable(NO_PLAN),
+        _ if !NOT_THERE.iter().any(|text| why.contains(text)) => Verdict::NotComparable(NO_PLAN),
         Some(ended_by) => Verdict::NotComparable(ended_by),
         None if is_installed_alone(answer, observed) => Verdict::NotComparable(LATE_PACKAGE),
         None => Verdict::Refused,
@@ -289,7 +302,7 @@ mod tests {
         &["installplans ns/"], Verdict::Refused)]
     #[case::step_did_not_fail({ let mut plan = plan(); plan["problems"] = json!(["p"]); plan }, &["installplans ns/"],
         Verdict::Other(vec!["it was installed, and this was shown: p".to_owned()]))]
-    #[case::unread(json!({"unknown": ["bundle image i"]}), &[], Verdict::NotComparable(NOT_READ))]
+    #[case::unread(json!({"unknown": ["bundle image i"]}), &[], Verdict::Unread)]
     #[case::unread_of_these({ let mut plan = plan(); plan["unknown"] = json!(["bundle image i"]); plan },
         &["installplans ns/"], Verdict::Begun(NOT_READ))]
     #[case::unread_of_others({ let mut plan = plan(); plan["unknown"] = json!(["bundle image i"]);
@@ -380,7 +393,8 @@ mod tests {
         assert_eq!(decided(Err(String::new()), Some("under way")), under_way);
         let no_plan = decided(Err("no such cluster".to_owned()), None);
         assert_eq!(no_plan, Verdict::NotComparable(NO_PLAN));
-        let no_package = decided(Err(format!("error: {NO_PACKAGE} has the package a")), None);
+        let no_package =
+            decided(Err("error: no catalog that was read has the package a".to_owned()), None);
         assert_eq!(no_package, Verdict::Refused);
     }
 }

@@ -57,6 +57,7 @@ async fn findings(home: Arc<TestContext>) -> Result<()> {
     let cases: Vec<Case> = case::all().into_iter().filter(|case| case.is_made(is_v0)).collect();
     let made = made(&home, &cases).await?;
     doctor.finds(&made).await?;
+    home.conclude_all_plans().await?;
     repair(&doctor, &made).await?;
     doctor.finds_nothing_of(&made).await?;
     made::cluster::before_a_take_over(&home, &doctor).await?;

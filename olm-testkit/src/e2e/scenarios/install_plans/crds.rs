@@ -81,6 +81,7 @@ pub(super) async fn objects_that_do_not_fit(ctx: Arc<TestContext>) -> Result<()>
     );
     let text = text.as_str();
     plan(&ctx, "name the object that does not fit", move |plan| message(plan) == text).await?;
+    ctx.conclude_refused_plans().await?;
     let smaller = Patch::Merge(json!({"spec": {"size": 3}}));
     objects(&ctx, &kind, "v1").patch("big", &PatchParams::default(), &smaller).await?;
     ctx.succeeded("jar.v1.1.0").await?;

@@ -37,6 +37,7 @@ pub(super) async fn finds_and_repairs(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(ended.code == Some(2) && ended.printed.contains("1 finding"), "{ended:?}");
     let late = program.run(&["doctor", "--wait", "--timeout", "1s"]).await?;
     ensure!(late.code == Some(4) && late.printed.contains("OLM002"), "{late:?}");
+    ctx.conclude_done_plans().await?;
     as_printed(&program, &missing[0]).await?;
 
     let first = waiting_plan(&ctx, "kettle").await?;

@@ -46,12 +46,13 @@ impl TestContext {
         self.succeeded(&csv).await
     }
 
-    /// Changes an object as `kubectl patch --type=merge` does.
+    /// Changes an object as `kubectl patch --type=merge` does. Plans are compared before.
     pub async fn edit<K>(&self, name: &str, patch: Value) -> Result<K>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
         K: Clone + Debug + DeserializeOwned,
     {
+        self.conclude_done_plans().await?;
         let edited = self
             .api()
             .patch(name, &PatchParams::default(), &Patch::Merge(self.dressed(patch)))

@@ -10,7 +10,7 @@ use futures::{StreamExt, pin_mut};
 use kube::api::{Api, ApiResource, PostParams};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, ResourceExt};
-use olm_testkit::audit::{self, AuditLog, Write};
+use olm_testkit::audit::{self, AuditLog, Write, own_conflicts};
 use olm_testkit::builders::CatalogDir;
 use olm_testkit::dump::Kinds;
 use olm_testkit::operators::OLM_NAMESPACE;
@@ -70,6 +70,8 @@ pub(super) struct Played {
     pub(super) tally: BTreeMap<String, usize>,
     /// What was refused with status 409, by program, verb and resource.
     pub(super) conflicts: BTreeMap<String, usize>,
+    /// How many of these met a write of the same process.
+    pub(super) own_conflicts: usize,
     /// What was written in the silence, by program, verb and resource.
     pub(super) afterwards: BTreeMap<String, usize>,
     /// Lines of ours about what was resolved.
@@ -154,6 +156,7 @@ async fn measure(
         writes: Writes::of(&written, &programs, NAMESPACE, conflicts.len()),
         tally: audit::tally(&written),
         conflicts: audit::tally(&conflicts),
+        own_conflicts: own_conflicts(&programs, &fixture.cluster().audit_log())?.len(),
         afterwards: audit::tally(&counted(&mut audit)?),
         resolved,
         passes,

@@ -40,13 +40,14 @@ const fn figure(
 }
 
 /// What both have.
-const FIGURES: [Figure; 22] = [
+const FIGURES: [Figure; 23] = [
     figure("until all CSVs are Succeeded", "s", Some(5.0), |played| seconds(played.installed)),
     figure("CPU of both operators", "s", Some(0.7), |played| seconds(played.processor_time)),
     figure("writes of all callers", "", Some(800.0), |played| count(played.writes.all)),
     figure("writes of both operators", "", None, |played| count(played.writes.own)),
     figure("writes in the silence after that", "", Some(0.0), |played| sum(&played.afterwards)),
-    figure("conflicts of both operators", "", Some(0.0), |played| count(played.writes.conflicts)),
+    figure("conflicts of both operators", "", None, |played| count(played.writes.conflicts)),
+    figure("of these with an own write", "", Some(0.0), |played| count(played.own_conflicts)),
     figure("status of copies, writes", "", None, |played| count(played.writes.copies.writes)),
     figure("status of copies, most of one", "", Some(1.0), |played| most(played.writes.copies)),
     figure("status of CSVs, writes", "", None, |played| count(played.writes.csvs.writes)),

@@ -123,7 +123,9 @@ async fn subscribe_to_the_dead(ctx: &TestContext) -> Result<()> {
     for (key, value) in [(PIN, "true"), (FIRST_INSTALL, "Automatic")] {
         lost.annotations_mut().insert(key.to_owned(), value.to_owned());
     }
-    ctx.create(&lost).await.map(drop)
+    ctx.create(&lost).await?;
+    ctx.condition("lost", "ResolutionFailed", "True", "ErrorPreventedResolution").await?;
+    ctx.conclude_refused_plans().await
 }
 
 /// Applies the manifests of a stage, and waits until all is as expected. It is still so when nothing is written any
