@@ -34,6 +34,14 @@ const WHOLE_COLLECTION: &str = "deletecollection";
 /// Objects that every new namespace has.
 const OF_NAMESPACES: [&str; 2] = ["configmaps kube-root-ca.crt", "serviceaccounts default"];
 
+/// What bundles in images are unpacked with, in the catalog's namespace: a plan shows what is in the bundle.
+const OF_UNPACKING: [&str; 4] = ["configmaps", "jobs", "roles", "rolebindings"];
+
+/// Their names have so many characters, as `olm_types::hash::unpack_name` gives them; the first of these are digits of a
+/// hash, and a Job that follows another one has an end of its own.
+const UNPACK_NAME: usize = 63;
+const UNPACK_HASH: usize = 58;
+
 /// Objects as `RESOURCE NAMESPACE/NAME`, by what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservedWrites {
@@ -133,10 +141,18 @@ pub fn is_passing(object: &str) -> bool {
     let short = name.rsplit('/').next().unwrap_or_default();
     OF_KUBERNETES.contains(&resource)
         || OF_NAMESPACES.contains(&format!("{resource} {short}").as_str())
+        || OF_UNPACKING.contains(&resource) && is_of_unpacking(short)
+}
+
+fn is_of_unpacking(name: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    name.len() == UNPACK_NAME && name.bytes().take(UNPACK_HASH).all(is_digit)
 }
 
 #[cfg(test)]
 mod tests {
+    use olm_types::hash::unpack_name;
+
     use super::*;
 
     /// With `+` after its verb, of an object that was not there before.
@@ -178,6 +194,20 @@ mod tests {
         assert_eq!(seen.deleted, set(&["services ns/b"]));
         assert_eq!(seen.replaced, set(&["deployments ns/d"]));
         assert_eq!(seen.copies, [1, 0]);
+    }
+
+    #[rstest::rstest]
+    #[case::a_bundle("configmaps", &unpack_name("bundles.example.com/kettle:v1"), true)]
+    #[case::another_job("jobs", &format!("{}-again", "a".repeat(UNPACK_HASH - 1)), false)]
+    #[case::its_job("jobs", &format!("{}-gain", "a".repeat(UNPACK_HASH)), true)]
+    #[case::another_kind("services", &unpack_name("i"), false)]
+    #[case::another_name("configmaps", "kettle", false)]
+    fn what_unpacks_bundles_passes(
+        #[case] resource: &str,
+        #[case] name: &str,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(is_passing(&format!("{resource} ns/{name}")), expected, "{name}");
     }
 
     /// As v0 does with what only labels bind to a CSV.

@@ -50,6 +50,7 @@ pub async fn causes_are_reported(ctx: Arc<TestContext>) -> Result<()> {
     annotate(&ctx, json!({"operatorframework.io/bundle-unpack-timeout": "4s"})).await?;
     subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
     let job = job(&ctx, IMAGE).await?;
+    ctx.conclude_refused_plans().await?;
     let seconds = job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds);
     ensure!(seconds == Some(4), "the Job has {seconds:?} seconds");
     let (cause, forged) = ("manifest for kettle:v1 not found", "something else is wrong");
@@ -100,6 +101,7 @@ pub async fn another_bundle(ctx: Arc<TestContext>) -> Result<()> {
     let kubelet = kubelet(&ctx).await?;
     subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
     let job = job(&ctx, IMAGE).await?;
+    ctx.conclude_refused_plans().await?;
     kubelet.extract(&bundle(&ctx, "impostor.v1.0.0"), "kettle", IMAGE).await?;
     kubelet.complete(&job).await?;
     reported(&ctx, "BundleUnpackFailed", |text| text.contains("holds impostor.v1.0.0")).await?;

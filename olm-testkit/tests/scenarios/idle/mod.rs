@@ -71,7 +71,8 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     let written = written.context("after a start of both operators")?;
     connected_again(started, &written, before).await?;
     let [_, refused, ..] = &contexts;
-    resolutions::only_when_needed(started, refused).await
+    resolutions::only_when_needed(started, refused).await?;
+    refused.conclude_all_plans().await
 }
 
 /// After a start, each CatalogSource is reported once that it was connected, and nothing else is

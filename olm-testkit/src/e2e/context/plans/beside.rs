@@ -20,6 +20,8 @@ pub(super) fn put_beside(answers: &mut [&mut Answer]) {
         let others: Option<Vec<Value>> = others.map(|(_, plan)| plan.clone()).collect();
         match others {
             Some(others) => answer.beside = others,
+            // Of what is itself not read only that is compared.
+            None if answer.plan.as_ref().is_ok_and(has_unread_bundles) => {}
             None => answer.not_compared = answer.not_compared.or(Some(UNKNOWN)),
         }
     }
@@ -66,6 +68,14 @@ mod tests {
         let (mut known, mut unknown) = (answer(Ok(json!({}))), answer(plan));
         put_beside(&mut [&mut known, &mut unknown]);
         assert_eq!((known.not_compared, unknown.not_compared), (Some(UNKNOWN), None));
+    }
+
+    #[test]
+    fn what_is_not_read_needs_no_other_plan() {
+        let unread = || answer(Ok(json!({"unknown": ["bundle image i"]})));
+        let (mut first, mut second) = (unread(), unread());
+        put_beside(&mut [&mut first, &mut second]);
+        assert_eq!((first.not_compared, second.not_compared), (None, None));
     }
 
     #[test]
