@@ -10,10 +10,13 @@ use serde::Deserialize;
 /// Between flags in `CARGO_ENCODED_RUSTFLAGS`, so that they may contain spaces.
 const SEPARATOR: &str = "\u{1f}";
 
+/// Relocations as a list of places instead of two megabytes of records, which are read at each start and stay in memory.
+const RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
+
 /// Sets the flags of a cargo command. With `--target` they reach neither build scripts nor
 /// procedural macros. Flags of the user's environment would change the bytes and are put aside.
 pub(super) fn set(command: &mut Command) -> Result<()> {
-    let mut flags = vec!["-Ctarget-feature=+crt-static".to_owned()];
+    let mut flags = vec!["-Ctarget-feature=+crt-static".to_owned(), RELOCATIONS.to_owned()];
     for (path, name) in machine_paths()? {
         flags.push(format!("--remap-path-prefix={}={name}", path.display()));
     }

@@ -30,6 +30,9 @@ pub const FEATURES: &str = "--features=olm-operator/otlp,catalog-operator/otlp,o
 /// What programs that ship have beside [`FEATURES`]: their memory is that of this allocator.
 const SHIPPED: &str = "--features=olm-operator/jemalloc,catalog-operator/jemalloc";
 
+/// How programs that ship are linked: as static ones are, in olm-testkit `static_build/flags.rs`.
+const RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
+
 /// Everything there is. A benchmark is named, because `--benches` would take every program for one.
 pub const EVERYTHING: [&str; 6] =
     ["--lib", "--bins", "--examples", "--tests", "--bench", "resolve"];
@@ -168,6 +171,7 @@ pub fn programs(release: bool) -> Result<PathBuf> {
 pub fn released(programs: &[&str]) -> Result<PathBuf> {
     let mut command = cargo();
     command.args(["build", "--quiet", "--release", WORKSPACE, FEATURES, SHIPPED]);
+    command.env("RUSTFLAGS", RELOCATIONS);
     command.args(bins(programs));
     succeed(command)?;
     Ok(target().join("release"))

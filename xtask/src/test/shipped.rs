@@ -27,8 +27,8 @@ const INPUTS: [&str; 11] = [
     "xtask/lab/src/image/roots.rs",
 ];
 
-/// The section of Cargo.toml that does so, too.
-const PROFILE: &str = "[profile.release]";
+/// How the sections of Cargo.toml begin that do so, too.
+const PROFILE: &str = "profile.release";
 
 /// The state that was tried.
 const TRIED: &str = "xtask/lab/image-tried";
@@ -64,14 +64,15 @@ fn state() -> Result<String> {
         hash.update(&file.text);
     }
     let manifest = files.iter().find(|file| file.path == "Cargo.toml");
-    hash.update(profile(&manifest.context("there is no Cargo.toml")?.text));
+    let manifest = manifest.context("there is no Cargo.toml")?;
+    profile(&manifest.text).for_each(|section| hash.update(section));
     Ok(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The lines of the profile, up to the next section.
-fn profile(manifest: &str) -> &str {
-    let section = manifest.split_once(PROFILE).map_or("", |(_, section)| section);
-    section.split_once("\n[").map_or(section, |(section, _)| section)
+/// The profile and what it says of packages, each up to the next section.
+fn profile(manifest: &str) -> impl Iterator<Item = &str> {
+    let sections = manifest.split("\n[").skip(1);
+    sections.filter(|section| section.starts_with(PROFILE))
 }
 
 #[cfg(test)]
@@ -80,8 +81,10 @@ mod tests {
 
     #[test]
     fn only_the_profile_of_releases_counts() {
-        let manifest = "[profile.dev]\ndebug = 0\n\n[profile.release]\nlto = \"thin\"\n\n[x]\n";
-        assert_eq!(profile(manifest), "\nlto = \"thin\"\n");
-        assert_eq!(profile("[profile.dev]\n"), "");
+        let manifest = "[profile.dev]\ndebug = 0\n\n[profile.release]\nlto = \"fat\"\n\n\
+                        [profile.release.package]\nx = 3\n\n[x]\n";
+        let expected = ["profile.release]\nlto = \"fat\"\n", "profile.release.package]\nx = 3\n"];
+        assert_eq!(profile(manifest).collect::<Vec<_>>(), expected);
+        assert_eq!(profile("[profile.dev]\n").count(), 0);
     }
 }

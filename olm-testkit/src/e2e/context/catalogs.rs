@@ -60,6 +60,7 @@ impl TestContext {
 
     /// Serves a catalog again after [`Self::catalog_dies`].
     pub async fn catalog_returns(&self, name: &str) -> Result<()> {
+        self.conclude_refused_plans().await?;
         self.catalog_changes().await;
         one(&mut *self.catalogs.lock().await, name)?.resume().await
     }
