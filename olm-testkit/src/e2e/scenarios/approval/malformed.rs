@@ -7,13 +7,14 @@ use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
 use kube::api::ListParams;
 use olm_types::annotations::{APPROVE, FIRST_INSTALL, PAUSE, PIN, VERSION_RANGE};
-use olm_types::api::{Approval, ClusterServiceVersion, InstallPlan, Subscription};
+use olm_types::api::{Approval, CatalogSource, ClusterServiceVersion, InstallPlan, Subscription};
 use serde_json::json;
 
 use super::apart::{manual, waiting};
 use crate::builders::{Bundle, Package, csv};
 use crate::e2e::context::TestContext;
-use crate::e2e::{Scenario, scenario};
+use crate::e2e::scenarios::Program;
+use crate::e2e::{Need, Scenario, scenario};
 
 /// The scenarios of this file.
 pub(super) fn all() -> Vec<Scenario> {
@@ -21,7 +22,8 @@ pub(super) fn all() -> Vec<Scenario> {
         "approval::malformed",
         "each value that cannot be read is reported, and its Subscription stays as it was until that is mended",
         stays_as_it_was,
-    )]
+    )
+    .needs(&[Need::Kubectl])]
 }
 
 /// An annotation that is wrong.
@@ -94,6 +96,7 @@ async fn stays_as_it_was(ctx: Arc<TestContext>) -> Result<()> {
     ctx.at_latest(SIBLING, &csv_of(SIBLING, NEW)).await?;
     ctx.until_idle().await?;
     nothing_came(&ctx).await?;
+    what_waits_is_shown(&ctx).await?;
     for mistake in &MISTAKES {
         mend(&ctx, mistake).await?;
     }
@@ -159,6 +162,20 @@ async fn nothing_came(ctx: &TestContext) -> Result<()> {
         ensure!(!was_asked_for, "the plan for {names:?} is approved");
         let newer = held.iter().map(|name| csv_of(name, NEW)).find(|csv| names.contains(csv));
         ensure!(newer.is_none(), "there is a plan for {newer:?}");
+    }
+    Ok(())
+}
+
+/// `kubectl olm` shows the plan that waits, as an approval would be of that one, and not the newer version.
+async fn what_waits_is_shown(ctx: &TestContext) -> Result<()> {
+    let kitchen: CatalogSource = ctx.api().get("kitchen").await?;
+    let catalog = format!("kitchen={}", kitchen.spec.address.unwrap_or_default());
+    let program = Program::new(ctx).await?;
+    for mistake in MISTAKES.iter().filter(|one| one.held.is_none()) {
+        let upgrade = ["plan", "upgrade", mistake.name, "--catalog", &catalog];
+        let shown = program.json(&upgrade).await?;
+        let csv = &shown["hops"][0]["bundles"][0]["csv"];
+        ensure!(*csv == csv_of(mistake.name, OLD), "{shown:#}");
     }
     Ok(())
 }
