@@ -9,10 +9,9 @@ use olm_types::reasons::csv as reasons;
 use serde_json::{Value, json};
 
 use super::fix::{create, line, patch, removal};
-use super::groups::{EXPLAINED, message};
 use super::{Fix, Found, View};
 use crate::observed::{Observed, name, namespace};
-use crate::tree::{deployments, pods, refused_pods, waiting};
+use crate::tree::{deployments, pods, waiting};
 
 /// What OLM says of an account that another CSV owns.
 const FOREIGN: &str = "owned by another ClusterServiceVersion";
@@ -116,23 +115,11 @@ pub(super) fn not_upgradeable(view: &View<'_>) -> Vec<Found> {
     found.collect()
 }
 
-/// A CSV has failed for a reason without a code of its own.
-pub(super) fn failed(view: &View<'_>) -> Vec<Found> {
-    of_csvs(view, |csv| {
-        let status = csv.status.as_ref().filter(|status| status.phase == CsvPhase::Failed)?;
-        let reason = status.reason.clone().unwrap_or_default();
-        let is_explained = EXPLAINED.contains(&reason.as_str())
-            || unpulled(view.observed, csv).is_some()
-            || deployments(view.observed, csv).any(|one| refused_pods(one).is_some())
-            || circle(view, csv).is_some();
-        let see = line(namespace(&csv.metadata), &["get", "pods"]);
-        let ask = format!("ask the author, with the log of the operator; see {see}");
-        (!is_explained).then(|| (message(csv), Fix::AskTheAuthor(ask)))
-    })
-}
-
 /// The first Pod of a CSV's Deployments whose image cannot be pulled, and why it waits.
-fn unpulled(observed: &Observed, csv: &ClusterServiceVersion) -> Option<(String, String)> {
+pub(super) fn unpulled(
+    observed: &Observed,
+    csv: &ClusterServiceVersion,
+) -> Option<(String, String)> {
     if csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded) {
         return None;
     }
@@ -211,7 +198,7 @@ fn subscription(home: &str, package: &PackageManifestStatus) -> Value {
 
 /// The names from a CSV along `spec.replaces` back to it; each circle is reported once, for the first
 /// of its names.
-fn circle(view: &View<'_>, csv: &ClusterServiceVersion) -> Option<Vec<String>> {
+pub(super) fn circle(view: &View<'_>, csv: &ClusterServiceVersion) -> Option<Vec<String>> {
     let (home, own) = (namespace(&csv.metadata), name(&csv.metadata));
     let mut seen = vec![own.to_owned()];
     let mut next = csv.spec.replaces.clone()?;

@@ -88,9 +88,16 @@ pub(super) const EXPLAINED: [&str; 5] = [
 
 /// What a CSV's status says: its reason, and the message where there is one.
 pub(super) fn message(csv: &ClusterServiceVersion) -> String {
-    let status = csv.status.clone().unwrap_or_default();
-    let parts = [status.reason, status.message].into_iter().flatten();
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+    csv.status.as_ref().map_or_else(String::new, |status| {
+        let reason = status.reason.as_deref().unwrap_or_default();
+        reason_and_message(reason, status.message.as_deref().unwrap_or_default())
+    })
+}
+
+/// A reason and a message in one line, without what is empty.
+pub(super) fn reason_and_message(reason: &str, message: &str) -> String {
+    let parts = [reason, message].into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(": ")
 }
 
 fn failed_for<'a>(

@@ -10,6 +10,7 @@ mod certificates;
 mod codes;
 mod csvs;
 mod document;
+mod failed;
 mod fix;
 mod groups;
 mod names;

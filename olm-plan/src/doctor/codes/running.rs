@@ -6,7 +6,7 @@ use super::{
     PACKAGES, PLANS, PODS, RIGHTS, SECRETS, SERVICES, SUBSCRIPTIONS, WEBHOOKS, before, row,
 };
 use crate::doctor::{
-    certificates, csvs, objects, preconditions, refused_pods, server, subscriptions,
+    certificates, csvs, failed, objects, preconditions, refused_pods, server, subscriptions,
 };
 
 pub(super) const CODES: &[Code] = &[
@@ -136,12 +136,13 @@ pub(super) const CODES: &[Code] = &[
         "OLM032",
         (
             "a CSV has failed",
-            "its phase is Failed, for none of the other reasons",
+            "its phase is Failed for none of the other reasons, or was at least three times in a row since it last \
+             was Succeeded",
             "see the message and the log of the operator, and ask its author",
         ),
         AskTheAuthor,
         &[CSVS, DEPLOYMENTS, PODS],
-        csvs::failed,
+        failed::find,
     ),
     row(
         "OLM035",

@@ -57,6 +57,7 @@ use super::*;
 #[case("OLM030", &[subscription("ChannelDeprecated", "take another")])]
 #[case("OLM031", &[subscription("ResolutionFailed", "constraints not satisfiable")])]
 #[case("OLM032", &[csv("Failed", "ComponentUnhealthy")])]
+#[case("OLM032", &[phases("InstallReady", &["Failed", "Pending", "Failed", "Pending", "Failed", "Pending"])])]
 #[case("OLM033", &[not_ready(), served(), json!({"kind": "CatalogSource", "status": {
     "message": "pods \"kitchen-a\" is forbidden: violates PodSecurity \"restricted:latest\""}})])]
 #[case("OLM034", &[new_plan(json!({"approved": true, "clusterServiceVersionNames": ["kettle.v2"]}),

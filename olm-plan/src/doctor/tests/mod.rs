@@ -153,6 +153,13 @@ fn csv(phase: &str, reason: &str) -> Value {
     json!({"kind": "ClusterServiceVersion", "status": {"phase": phase, "reason": reason}})
 }
 
+/// A CSV in a phase, and the phases that it was in before.
+fn phases(phase: &str, before: &[&str]) -> Value {
+    let condition = |phase: &&str| json!({"phase": phase, "reason": format!("{phase}Again")});
+    json!({"kind": "ClusterServiceVersion", "status": {"phase": phase, "reason": "R",
+        "conditions": before.iter().map(condition).collect::<Vec<_>>()}})
+}
+
 fn requirement(message: &str) -> Value {
     json!({"kind": "ClusterServiceVersion", "status": {"phase": "Pending",
         "reason": "RequirementsNotMet", "requirementStatus": [

@@ -11,6 +11,23 @@ fn an_automatic_sibling_is_held_by_the_plan_that_waits() {
     assert_eq!(report.findings[0].fix, report.findings[1].fix);
 }
 
+/// A CSV that is on its way has failed only if it does so again and again.
+#[rstest]
+#[case::twice("Pending", &["Failed", "Pending", "Failed"], false)]
+#[case::thrice("Installing", &["Failed", "Failed", "Pending", "Failed"], true)]
+#[case::before_it_succeeded("Pending", &["Failed", "Failed", "Succeeded", "Failed"], false)]
+#[case::succeeded("Succeeded", &["Failed", "Failed", "Failed"], false)]
+#[case::never("InstallReady", &["Pending", "Pending", "Pending", "Pending"], false)]
+fn repeated_failures_are_a_failure(
+    #[case] phase: &str,
+    #[case] before: &[&str],
+    #[case] is_found: bool,
+) {
+    let report = examine(&changed(&[phases(phase, before)]), false, NOW.parse().unwrap());
+    let found = report.findings.iter().find(|one| one.code == "OLM032");
+    assert_eq!(found.map(|one| one.evidence.as_str()), is_found.then_some("FailedAgain"));
+}
+
 /// No approval begins a plan that the Subscription holds itself.
 #[rstest]
 #[case::paused("UpgradePending", "Paused", "olm-rs.dev/pause-")]
