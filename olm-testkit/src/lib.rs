@@ -55,7 +55,8 @@ pub mod refusal;
 pub mod registry;
 pub mod rights;
 pub mod stand_in;
-pub mod static_build;
 pub mod take_over;
 pub mod wait;
 pub mod workload;
+
+pub use olm_tools::static_build;

@@ -7,6 +7,8 @@
 //! never builds again. A build is locked and takes its place by one rename: no process sees half of
 //! one.
 //!
+//! [`static_build`] makes the programs that ship, of this workspace.
+//!
 //! This crate depends on next to nothing, so that a command can start such a build while the rest of
 //! the workspace still compiles. Nothing here is global: everything may be called from any thread.
 
@@ -21,6 +23,7 @@ mod patch;
 mod peers;
 mod progress;
 mod run;
+pub mod static_build;
 pub mod times;
 
 pub use axe::AxeCore;

@@ -4,6 +4,7 @@
 //! measurement use each other's artefacts. The compiler is clippy's: lints cost no second build.
 
 mod messages;
+pub mod shipped;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -16,7 +17,7 @@ use crate::commands::Starts;
 use crate::compiled;
 use crate::program_builds::ProgramBuilds;
 use crate::progress::Progress;
-use crate::workspace::{cargo, succeed, target};
+use crate::workspace::{cargo, target};
 pub use messages::{Built, Executable};
 use olm_tools::times;
 
@@ -27,18 +28,9 @@ pub const WORKSPACE: &str = "--workspace";
 pub const FEATURES: &str = "--features=olm-operator/otlp,catalog-operator/otlp,olm-catalog/tools,\
     olm-catalog/copy,olm-catalog/pull,olm-catalog/store";
 
-/// What programs that ship have beside [`FEATURES`]: their memory is that of this allocator.
-const SHIPPED: &str = "--features=olm-operator/jemalloc,catalog-operator/jemalloc";
-
-/// How programs that ship are linked: as static ones are, in olm-testkit `static_build/flags.rs`.
-const RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
-
 /// Everything there is. A benchmark is named, because `--benches` would take every program for one.
 pub const EVERYTHING: [&str; 6] =
     ["--lib", "--bins", "--examples", "--tests", "--bench", "resolve"];
-
-/// The operators.
-pub const OPERATORS: [&str; 2] = ["olm-operator", "catalog-operator"];
 
 /// The programs that clusters of tests and demos start.
 const STARTED: [&str; 6] = [
@@ -158,23 +150,10 @@ pub fn programs(release: bool) -> Result<PathBuf> {
         _ => {}
     }
     if release {
-        return released(&STARTED);
+        return shipped::all();
     }
     build("the operators", &bins(&STARTED), &Progress::new())?;
     Ok(target().join("debug"))
-}
-
-/// The folder with programs as they ship, built now.
-///
-/// # Errors
-/// Something does not compile.
-pub fn released(programs: &[&str]) -> Result<PathBuf> {
-    let mut command = cargo();
-    command.args(["build", "--quiet", "--release", WORKSPACE, FEATURES, SHIPPED]);
-    command.env("RUSTFLAGS", RELOCATIONS);
-    command.args(bins(programs));
-    succeed(command)?;
-    Ok(target().join("release"))
 }
 
 fn bins<'a>(programs: &[&'a str]) -> Vec<&'a str> {

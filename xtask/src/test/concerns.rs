@@ -101,7 +101,6 @@ pub const CONCERNS: &[Row] = &[
     ("olm-console/src", &["kubectl_olm::console", "console", "smoke::console"]),
     ("kubectl-olm/src", &["kubectl_olm"]),
     ("kubectl-olm/src/commands/doctor", &["doctor", "kubectl_olm"]),
-    ("olm-programs/src", &["smoke"]),
     ("deploy", &["deploy", "rights", "smoke", "api", "memory"]),
     ("deploy/console", &["deploy", "smoke::console"]),
     ("deploy/policies", &["deploy", "approval"]),

@@ -89,7 +89,7 @@ pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32, arguments:
 
 /// Builds the operators that ship; their folder.
 fn released(run: &mut Run) -> Option<String> {
-    let built = run.stage("the operators that ship", |_| build::released(&build::OPERATORS));
+    let built = run.stage("the operators that ship", |_| build::shipped::of_image());
     let folder = built.as_ref().ok().map(|folder| folder.display().to_string());
     run.summary.check("the operators that ship", built.map(drop));
     folder

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 28] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -29,7 +29,6 @@ const ARROWS: [(&str, &[&str]); 28] = [
     ("olm-client", CLIENT),
     ("olm-console", &["olm-types", "olm-tasks", "olm-plan", "olm-client"]),
     ("kubectl-olm", &["olm-types", "olm-catalog", "olm-plan", "olm-client", "olm-console"]),
-    ("olm-programs", &["olm-catalog", "olm-console", "olm-operator", "catalog-operator"]),
     ("olm-testkit", &["olm-types", "olm-tools"]),
     ("olm-rig", &["olm-testkit"]),
     ("olm-tools", &[]),

@@ -24,7 +24,7 @@ const UNBOUNDED: [&str; 6] = [
 ];
 
 /// What ships.
-const SHIPPED: [&str; 14] = [
+const SHIPPED: [&str; 13] = [
     "olm-types/src/",
     "olm-resolver/src/",
     "olm-opgroup/src/",
@@ -38,7 +38,6 @@ const SHIPPED: [&str; 14] = [
     "olm-client/src/",
     "olm-console/src/",
     "kubectl-olm/src/",
-    "olm-programs/src/",
 ];
 
 /// Where such readers may be: what is read there comes from ourselves or the API server, or is bounded

@@ -66,12 +66,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// What the programs rely on when a task panics: that it unwinds. Code that does so has a place of its own in what
+/// ships.
+const UNWINDS: &str = "olm-tasks";
+
 /// Builds the image that ships, has it do its main job on a real node, and notes that.
 ///
 /// # Errors
 ///
-/// When it cannot be built or started, or does not do it.
+/// When it cannot be built or started, or does not do it, or a panic does not unwind in what ships.
 pub fn try_it() -> Result<()> {
+    static_build::test(UNWINDS, &Progress::to_stderr())?;
     e2e::run(&e2e::Arguments::of_the_image_that_ships())?;
     shipped::note()
 }
@@ -82,7 +87,7 @@ pub fn try_it() -> Result<()> {
 ///
 /// When the static build fails or a program is missing.
 pub fn build(profile: Profile, progress: &Progress) -> Result<Image> {
-    let programs = programs::build(profile, progress)?;
+    let programs = programs::build(profile)?;
     progress.step("image");
     contents::image(programs)
 }
@@ -94,11 +99,6 @@ pub fn build(profile: Profile, progress: &Progress) -> Result<Image> {
 /// When the static build fails, or the archive cannot be written.
 pub fn write(archive: &Path) -> Result<()> {
     build(Profile::Release, &Progress::to_stderr())?.write_archive(archive)
-}
-
-/// The executables that ship.
-pub fn binaries() -> impl Iterator<Item = static_build::Binary> {
-    programs::binaries().into_iter()
 }
 
 /// Where the archive is written.

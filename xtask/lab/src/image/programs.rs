@@ -1,12 +1,10 @@
 //! The executables of the image and the names that they have in it.
 
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use olm_testkit::progress::Progress;
-use olm_testkit::static_build::{self, Binary};
+use xtask::build::shipped::of_image;
 
 use super::linked::{self, Linked};
 
@@ -19,34 +17,46 @@ pub struct Program {
     pub bytes: Vec<u8>,
 }
 
-/// What is built, and under which names OLM v0's manifests and flags call it. An executable with
-/// several names looks at the one it is called by. What runs in images of others is copied there, and
-/// small.
-const PROGRAMS: [Shipped; 2] = [
+/// The names under which OLM v0's manifests and flags call each, and the console. An executable with several names
+/// looks at the one it is called by.
+const PROGRAMS: [Shipped; 5] = [
     Shipped {
-        binary: Binary { package: "olm-programs", name: "olm-programs", features: &["jemalloc"] },
-        library: "olm_programs",
-        main: "olm-programs/src/main.rs",
-        names: &[
-            "/bin/olm",
-            "/bin/catalog",
-            "/bin/opm",
-            "/bin/configmap-server",
-            "/bin/olm-console",
-        ],
+        name: "olm-operator",
+        library: "olm_operator",
+        main: "olm-operator/src/main.rs",
+        names: &["/bin/olm"],
     },
     Shipped {
-        binary: Binary { package: "olm-catalog", name: "olm-copy", features: &["copy"] },
+        name: "catalog-operator",
+        library: "catalog_operator",
+        main: "catalog-operator/src/main.rs",
+        names: &["/bin/catalog"],
+    },
+    Shipped {
+        name: "olm-registry",
+        library: "olm_catalog",
+        main: "olm-catalog/src/bin/olm-registry.rs",
+        names: &["/bin/opm", "/bin/configmap-server"],
+    },
+    Shipped {
+        name: "olm-console",
+        library: "olm_console",
+        main: "olm-console/src/main.rs",
+        names: &["/bin/olm-console"],
+    },
+    Shipped {
+        name: "olm-copy",
         library: "olm_catalog",
         main: "olm-catalog/src/bin/olm-copy.rs",
         names: &["/bin/cpb", "/bin/cp", "/bin/copy-content"],
     },
 ];
 
-/// A program that ships.
+/// A program of the image.
 #[derive(Clone, Copy, Debug)]
 struct Shipped {
-    binary: Binary,
+    /// The executable.
+    name: &'static str,
     /// What its `main`, in this file, calls.
     library: &'static str,
     main: &'static str,
@@ -77,35 +87,32 @@ impl Profile {
     }
 }
 
-/// The executables of all programs.
-pub fn binaries() -> [Binary; 2] {
-    PROGRAMS.map(|program| program.binary)
-}
-
 /// Builds every program.
 ///
 /// # Errors
 ///
 /// When one cannot be built; an image without a program is of no use.
-pub fn build(profile: Profile, progress: &Progress) -> Result<Vec<Program>> {
+pub fn build(profile: Profile) -> Result<Vec<Program>> {
     let bytes = match profile {
-        Profile::Release => released(progress)?,
+        Profile::Release => released()?,
         Profile::Debug => linked::programs(&PROGRAMS.map(Shipped::linked))?,
     };
     let named = PROGRAMS.iter().zip(bytes);
     Ok(named.map(|(program, bytes)| Program { names: program.names, bytes }).collect())
 }
 
-fn released(progress: &Progress) -> Result<Vec<Vec<u8>>> {
-    let paths = static_build::build(&binaries(), progress)?;
-    let read =
-        |path: &PathBuf| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
-    paths.iter().map(read).collect()
+fn released() -> Result<Vec<Vec<u8>>> {
+    let folder = of_image()?;
+    let read = |program: Shipped| {
+        let path = folder.join(program.name);
+        fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    PROGRAMS.into_iter().map(read).collect()
 }
 
 impl Shipped {
     fn linked(self) -> Linked {
-        Linked { name: self.binary.name, library: self.library, main: self.main }
+        Linked { name: self.name, library: self.library, main: self.main }
     }
 }
 
@@ -116,6 +123,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use xtask::build::shipped::IMAGE;
     use xtask::workspace::cargo_output;
 
     #[test]
@@ -130,18 +138,10 @@ mod tests {
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
     }
 
-    /// The executable's own list; it is not linked here.
     #[test]
-    fn the_executable_knows_each_of_its_names() {
-        let list = include_str!("../../../../olm-programs/src/lib.rs");
-        let (_, list) = list.split_once("const PROGRAMS").unwrap();
-        let (list, _) = list.split_once("];\n").unwrap();
-        let known: Vec<String> = list
-            .lines()
-            .filter_map(|line| Some(line.trim().strip_prefix("(\"")?.split_once('"')?.0))
-            .map(|name| format!("/bin/{name}"))
-            .collect();
-        assert_eq!(known, PROGRAMS[0].names);
+    fn the_image_has_what_is_built_for_it() {
+        let built = IMAGE.map(|binary| binary.name);
+        assert_eq!(PROGRAMS.map(|program| program.name), built);
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let text = cargo_output(&["metadata", "--format-version=1", "--no-deps"]).unwrap();
         let metadata: Value = serde_json::from_str(&text).unwrap();
         let packages = metadata["packages"].as_array().unwrap();
-        for Shipped { binary, .. } in PROGRAMS {
+        for binary in IMAGE {
             let package =
                 packages.iter().find(|package| package["name"] == binary.package).unwrap();
             let targets = package["targets"].as_array().unwrap();

@@ -10,13 +10,14 @@ use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use olm_testkit::progress::Progress;
-use olm_testkit::static_build::{self, Binary};
+use olm_testkit::static_build;
 use olm_types::hash::sha256_hex;
 use serde_json::{Value, json};
+use xtask::build::shipped::PLUGIN;
 use xtask::workspace;
 
 /// The program, which kubectl runs for `kubectl olm`.
-const PROGRAM: &str = "kubectl-olm";
+const PROGRAM: &str = PLUGIN.name;
 
 /// Where releases are available.
 const RELEASES: &str = "https://olm-rs.dev/releases";
@@ -29,8 +30,7 @@ const PLATFORM: [&str; 2] = ["linux", "amd64"];
 /// # Errors
 /// The program cannot be built, or a file cannot be written.
 pub(super) fn write(out: &Path, version: &str) -> Result<()> {
-    let binary = Binary { package: PROGRAM, name: PROGRAM, features: &[] };
-    let built = static_build::build(&[binary], &Progress::to_stderr())?;
+    let built = static_build::build(&[PLUGIN], &Progress::to_stderr())?;
     let program = built.first().context("nothing was built")?;
     let program = fs::read(program).context("cannot read the program")?;
     let licence = fs::read(workspace::root().join("LICENSE")).context("cannot read the licence")?;

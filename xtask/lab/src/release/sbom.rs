@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use olm_testkit::static_build::TARGET;
 use serde_json::{Value, json};
 
-use crate::image;
+use xtask::build::shipped::IMAGE;
 use xtask::workspace::{cargo_output, root};
 
 /// A crate that is compiled in.
@@ -35,7 +35,7 @@ pub(super) fn write(path: &Path) -> Result<()> {
 
 fn compiled_in() -> Result<BTreeSet<Component>> {
     let mut found = BTreeSet::new();
-    for binary in image::binaries() {
+    for binary in IMAGE {
         let features = binary.features.join(",");
         let tree = cargo_output(&[
             "tree",

@@ -1,9 +1,10 @@
 //! The same objects by a plain client, which knows them all before it begins.
 //!
-//! CRDs go first and all at once, because the API server takes longest for them; then what Pods need,
-//! then Deployments, then everything else, roles before what aggregates them. The owners of objects and
-//! their statuses are left out: the owners would be others, and what follows from a status is not
-//! waited for.
+//! What an operator of ours had created when the last CSV had succeeded is written first, and only that is waited for;
+//! what it creates later, copies for example, follows. CRDs go first and all at once, because the API server takes
+//! longest for them; then what Pods need, then Deployments, then everything else, roles before what aggregates them.
+//! The owners of objects and their statuses are left out: the owners would be others, and what follows from a status
+//! is not waited for.
 
 use std::fmt;
 use std::path::Path;
@@ -57,11 +58,13 @@ const OF_THE_OTHER: [&str; 7] = [
 pub(super) struct Floor {
     /// How many objects.
     pub(super) objects: usize,
+    /// Of them, those that were there when all CSVs had succeeded.
+    first: usize,
     /// Of them, CRDs and Deployments.
     waited_for: [usize; 2],
     /// Until the last answer of the API server.
     written: Duration,
-    /// Until all CRDs are Established and all Deployments Available.
+    /// Until the first are written, all CRDs are Established and all Deployments Available.
     pub(super) ready: Duration,
     /// Writes of all callers until nothing more is written.
     pub(super) writes: usize,
@@ -72,10 +75,11 @@ impl fmt::Display for Floor {
         let [definitions, deployments] = self.waited_for;
         write!(
             f,
-            "floor: {} objects written in {:.2} s; {definitions} CRDs Established and \
-             {deployments} Deployments Available after {:.2} s; {} writes of all callers",
+            "floor: {} objects written in {:.2} s; those {} that come before success, {definitions} CRDs \
+             Established and {deployments} Deployments Available after {:.2} s; {} writes of all callers",
             self.objects,
             self.written.as_secs_f64(),
+            self.first,
             self.ready.as_secs_f64(),
             self.writes
         )
@@ -111,14 +115,14 @@ async fn counted(fixture: &Fixture, left: LeftObjects) -> Result<Floor> {
 }
 
 async fn write(client: &Client, left: LeftObjects) -> Result<Floor> {
-    let LeftObjects { objects, kinds } = left;
-    let objects = plan(objects);
+    let objects = plan(&left);
+    let first = objects.iter().filter(|object| left.is_before_success(object)).count();
     let names = ["CustomResourceDefinition", "Deployment"].map(|kind| names(&objects, kind));
     ensure!(!names[1].is_empty(), "the install left no Deployment");
     let mut requests = Vec::new();
     for object in &objects {
         let kind = text(object, "/kind");
-        let resource = kinds.get(kind).with_context(|| format!("{kind} is not served"))?;
+        let resource = left.kinds.get(kind).with_context(|| format!("{kind} is not served"))?;
         let api: Api<DynamicObject> = match text(object, "/metadata/namespace") {
             "" => Api::all_with(client.clone(), resource),
             namespace => Api::namespaced_with(client.clone(), namespace, resource),
@@ -128,14 +132,16 @@ async fn write(client: &Client, left: LeftObjects) -> Result<Floor> {
     }
     let started = Instant::now();
     let writing = async {
-        stream::iter(requests).buffered(AT_ONCE).try_collect::<()>().await?;
-        Ok(started.elapsed())
+        let mut answers = stream::iter(requests).buffered(AT_ONCE);
+        answers.by_ref().take(first).try_collect::<()>().await?;
+        let needed = started.elapsed();
+        answers.try_collect::<()>().await?;
+        Ok([needed, started.elapsed()])
     };
-    // What is written last is waited for by none of them.
     let waiting = async { until_ready(client, &names).await.map(|()| started.elapsed()) };
-    let (written, ready) = try_join!(writing, waiting)?;
-    let waited_for = names.each_ref().map(Vec::len);
-    Ok(Floor { objects: objects.len(), waited_for, written, ready, writes: 0 })
+    let ([needed, written], ready) = try_join!(writing, waiting)?;
+    let (waited_for, ready) = (names.each_ref().map(Vec::len), ready.max(needed));
+    Ok(Floor { objects: objects.len(), first, waited_for, written, ready, writes: 0 })
 }
 
 /// Waits until nothing more is written, and counts writes of all callers.
@@ -180,9 +186,11 @@ async fn until_ready(client: &Client, [definitions, deployments]: &[Vec<String>;
 }
 
 /// What is written, in its order.
-fn plan(mut objects: Vec<Value>) -> Vec<Value> {
-    objects.retain(|object| !NOT_WRITTEN.contains(&text(object, "/kind")));
-    objects.sort_by_cached_key(|object| (rank(object), key(object)));
+fn plan(left: &LeftObjects) -> Vec<Value> {
+    let is_written = |object: &&Value| !NOT_WRITTEN.contains(&text(object, "/kind"));
+    let mut objects: Vec<Value> = left.objects.iter().filter(is_written).cloned().collect();
+    objects
+        .sort_by_cached_key(|object| (!left.is_before_success(object), rank(object), key(object)));
     objects.iter_mut().for_each(strip);
     objects
 }
@@ -224,6 +232,7 @@ fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
+    use kube::api::{ApiResource, GroupVersionKind};
     use serde_json::json;
 
     use super::*;
@@ -236,7 +245,7 @@ mod tests {
         aggregate["rules"] = json!([{"verbs": ["get"]}]);
         let mut service = object("Service", "s");
         service["spec"] = json!({"clusterIP": "127.0.0.1", "ports": []});
-        let all = plan(vec![
+        let objects = vec![
             aggregate,
             object("Subscription", "s"),
             object("ClusterRole", "b"),
@@ -244,8 +253,25 @@ mod tests {
             object("Deployment", "d"),
             service,
             object("ServiceAccount", "a"),
+            object("ConfigMap", "later"),
             object("CustomResourceDefinition", "c"),
-        ]);
+        ];
+        let resource = |kind: &str| {
+            let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", kind));
+            (kind.to_owned(), resource)
+        };
+        let kinds = objects.iter().map(|object| resource(text(object, "/kind"))).collect();
+        let mut left = LeftObjects { objects, kinds, ..LeftObjects::default() };
+        let first = [
+            "clusterroles a",
+            "clusterroles b",
+            "deployments d",
+            "services s",
+            "serviceaccounts a",
+            "customresourcedefinitions c",
+        ];
+        left.before_success = first.map(str::to_owned).into();
+        let all = plan(&left);
         let order: Vec<String> = all.iter().map(|object| key(object).concat()).collect();
         let wanted = [
             "CustomResourceDefinitionc",
@@ -254,6 +280,7 @@ mod tests {
             "Services",
             "ClusterRoleb",
             "ClusterRolea",
+            "ConfigMaplater",
         ];
         assert_eq!(order, wanted);
         assert_eq!(all[0]["metadata"], json!({"name": "c", "labels": {"a": "b"}}));

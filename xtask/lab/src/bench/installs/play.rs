@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use futures::future::try_join_all;
 use futures::{StreamExt, pin_mut};
+use jiff::Timestamp;
 use kube::api::{Api, ApiResource, PostParams};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, ResourceExt};
@@ -108,6 +109,22 @@ pub(super) struct LeftObjects {
     pub(super) objects: Vec<Value>,
     /// By kind.
     pub(super) kinds: BTreeMap<String, ApiResource>,
+    /// Resource, namespace and name of what was created before the last CSV had succeeded.
+    pub(super) before_success: BTreeSet<String>,
+}
+
+impl LeftObjects {
+    /// Whether it was created before the last CSV had succeeded.
+    pub(super) fn is_before_success(&self, object: &Value) -> bool {
+        let text =
+            |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let Some(resource) = self.kinds.get(text("/kind")) else { return false };
+        let name = match text("/metadata/namespace") {
+            "" => text("/metadata/name").to_owned(),
+            namespace => format!("{namespace}/{}", text("/metadata/name")),
+        };
+        self.before_success.contains(&format!("{} {name}", resource.plural))
+    }
 }
 
 /// Installs on a cluster of its own, and measures.
@@ -141,6 +158,7 @@ async fn measure(
     let (mut audit, mut refused) = (from_now(fixture.audit())?, from_now(fixture.audit())?);
     let spent = olm.processor_time()?;
     let installed = install(&fixture.client, content).await?;
+    let succeeded_at = Timestamp::now();
     sleep(rest.after).await;
     let processor_time = olm.processor_time()?.saturating_sub(spent);
     let written = counted(&mut audit)?;
@@ -162,7 +180,10 @@ async fn measure(
         passes,
         idle,
         after,
-        left: left(&fixture.client, &before).await?,
+        left: LeftObjects {
+            before_success: created_before(&written, succeeded_at),
+            ..left(&fixture.client, &before).await?
+        },
     })
 }
 
@@ -175,6 +196,11 @@ fn counted(audit: &mut AuditLog) -> Result<Vec<Write>> {
     let mut all = audit.all_writes()?;
     all.retain(is_counted);
     Ok(all)
+}
+
+fn created_before(written: &[Write], end: Timestamp) -> BTreeSet<String> {
+    let created = written.iter().filter(|write| write.is_new && write.done <= end);
+    created.map(|write| write.object.clone()).collect()
 }
 
 /// Subscribes to all packages at once and waits until as many CSVs have succeeded.
@@ -223,7 +249,7 @@ async fn objects(client: &Client) -> Result<BTreeSet<String>> {
 /// What was not there before.
 async fn left(client: &Client, before: &BTreeSet<String>) -> Result<LeftObjects> {
     let kinds = Kinds::discover(client).await?;
-    let mut left = LeftObjects { objects: kinds.objects(client).await?, kinds: BTreeMap::new() };
+    let mut left = LeftObjects { objects: kinds.objects(client).await?, ..LeftObjects::default() };
     left.objects.retain(|object| !before.contains(&uid(object)));
     for kind in left.objects.iter().filter_map(|object| object["kind"].as_str()) {
         if let Some(resource) = kinds.get(kind) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
+use serde_json::Value;
 
 /// An executable that is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,21 +14,13 @@ pub(super) struct Executable {
 
 /// The executables named in cargo's messages, one JSON document per line.
 pub(super) fn executables(messages: &[u8]) -> Result<Vec<Executable>> {
-    #[derive(Deserialize)]
-    struct Message {
-        target: Option<Target>,
-        executable: Option<PathBuf>,
-    }
-    #[derive(Deserialize)]
-    struct Target {
-        name: String,
-    }
-    let messages = serde_json::Deserializer::from_slice(messages).into_iter();
+    let messages = serde_json::Deserializer::from_slice(messages).into_iter::<Value>();
     let mut found = Vec::new();
     for message in messages {
-        let message: Message = message.context("cannot read what cargo says")?;
-        if let (Some(target), Some(path)) = (message.target, message.executable) {
-            found.push(Executable { target: target.name, path });
+        let message = message.context("cannot read what cargo says")?;
+        let (target, path) = (message["target"]["name"].as_str(), message["executable"].as_str());
+        if let (Some(target), Some(path)) = (target, path) {
+            found.push(Executable { target: target.to_owned(), path: path.into() });
         }
     }
     Ok(found)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use serde_json::Value;
 
 /// Between flags in `CARGO_ENCODED_RUSTFLAGS`, so that they may contain spaces.
 const SEPARATOR: &str = "\u{1f}";
@@ -13,10 +13,19 @@ const SEPARATOR: &str = "\u{1f}";
 /// Relocations as a list of places instead of two megabytes of records, which are read at each start and stay in memory.
 const RELOCATIONS: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
 
+/// What only runs while a panic unwinds is put behind all other code, so that it is not in memory. LLVM does so with
+/// a profile; `mfs-split-ehcode` is the same for code of exceptions, without one.
+const UNWINDING: [&str; 3] = [
+    "-Cllvm-args=-enable-split-machine-functions",
+    "-Cllvm-args=-mfs-split-ehcode",
+    "-Clink-arg=-Wl,-z,keep-text-section-prefix",
+];
+
 /// Sets the flags of a cargo command. With `--target` they reach neither build scripts nor
 /// procedural macros. Flags of the user's environment would change the bytes and are put aside.
 pub(super) fn set(command: &mut Command) -> Result<()> {
     let mut flags = vec!["-Ctarget-feature=+crt-static".to_owned(), RELOCATIONS.to_owned()];
+    flags.extend(UNWINDING.map(str::to_owned));
     for (path, name) in machine_paths()? {
         flags.push(format!("--remap-path-prefix={}={name}", path.display()));
     }
@@ -57,20 +66,19 @@ fn machine_paths() -> Result<BTreeMap<PathBuf, String>> {
 }
 
 fn cargo_folders() -> Result<(PathBuf, PathBuf)> {
-    #[derive(Deserialize)]
-    struct Metadata {
-        workspace_root: PathBuf,
-        target_directory: PathBuf,
-    }
     let output = super::cargo()
         .args(["metadata", "--format-version=1", "--no-deps", "--locked"])
         .output()
         .context("cannot run cargo metadata")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "cargo metadata failed: {said}");
-    let metadata: Metadata =
+    let metadata: Value =
         serde_json::from_slice(&output.stdout).context("cannot read cargo metadata")?;
-    Ok((metadata.workspace_root, metadata.target_directory))
+    let folder = |field: &str| {
+        let path = metadata[field].as_str().map(PathBuf::from);
+        path.with_context(|| format!("cargo metadata has no {field}"))
+    };
+    Ok((folder("workspace_root")?, folder("target_directory")?))
 }
 
 fn cargo_home() -> Result<PathBuf> {

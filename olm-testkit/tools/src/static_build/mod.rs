@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::progress::Progress;
+use crate::Progress;
 pub use elf::check_static;
 
 /// What executables are built for.
@@ -51,6 +51,31 @@ pub fn build(binaries: &[Binary], progress: &Progress) -> Result<Vec<PathBuf>> {
     binaries.iter().map(|binary| find(binary, &built)).collect()
 }
 
+/// Runs the unit tests of a package, compiled as programs that ship are.
+///
+/// # Errors
+///
+/// They do not compile, or one fails.
+pub fn test(package: &str, progress: &Progress) -> Result<()> {
+    check_target()?;
+    progress.step(format!("tests of {package}, compiled as what ships"));
+    let mut command = cargo();
+    command.args([
+        "test",
+        "--release",
+        "--locked",
+        "--target",
+        TARGET,
+        "--package",
+        package,
+        "--lib",
+    ]);
+    flags::set(&mut command)?;
+    let status = command.status().context("cannot run cargo")?;
+    ensure!(status.success(), "tests of {package} failed, see above");
+    Ok(())
+}
+
 fn find(binary: &Binary, built: &[artifacts::Executable]) -> Result<PathBuf> {
     let found = built.iter().find(|built| built.target == binary.name);
     let found = found.with_context(|| format!("cargo has not built {}", binary.name))?;
@@ -81,7 +106,7 @@ fn cargo() -> Command {
 
 fn workspace() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here)
+    here.ancestors().nth(2).unwrap_or(here)
 }
 
 /// Fails before a long build when the standard library for the target is missing.
