@@ -1,6 +1,6 @@
 //! A copied CSV as the store of copies keeps it.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 use olm_kit::watch::Cached;
 use olm_lifecycle::copied_csv::CopiedCsv;
@@ -26,27 +26,21 @@ impl Deref for StoredCopy {
     }
 }
 
-impl DerefMut for StoredCopy {
-    fn deref_mut(&mut self) -> &mut CopiedCsv {
-        &mut self.0
-    }
-}
-
 impl Cached for StoredCopy {
     fn cached_namespace(&self) -> Option<&str> {
-        Some(&self.namespace)
+        Some(self.namespace())
     }
 
     fn cached_name(&self) -> &str {
-        &self.name
+        self.name()
     }
 
     fn cached_uid(&self) -> Option<&str> {
-        Some(&*self.uid).filter(|uid| !uid.is_empty())
+        Some(self.uid()).filter(|uid| !uid.is_empty())
     }
 
     fn cached_version(&self) -> Option<&str> {
-        Some(&*self.version).filter(|version| !version.is_empty())
+        Some(self.version()).filter(|version| !version.is_empty())
     }
 
     /// None are kept.

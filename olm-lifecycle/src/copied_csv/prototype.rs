@@ -48,7 +48,8 @@ impl Prototype {
 
     /// Overwrites the copy as it was seen.
     pub fn replace(&self, seen: &CopiedCsv) -> Effect {
-        let copy = self.copy(&seen.namespace, Some(&*seen.version).filter(|seen| !seen.is_empty()));
+        let copy =
+            self.copy(seen.namespace(), Some(seen.version()).filter(|seen| !seen.is_empty()));
         let object = serde_json::to_value(&copy).unwrap_or_default();
         Effect::new(target(&copy), Action::Replace { object, observed: None })
     }

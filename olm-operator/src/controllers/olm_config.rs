@@ -30,8 +30,8 @@ fn copies(stores: &Stores) -> BTreeMap<(String, String), BTreeSet<String>> {
         }
     }
     for copy in stores.copies.list() {
-        if let Some(found) = copies.get_mut(&(copy.origin.to_string(), copy.name.to_string())) {
-            found.insert(copy.namespace.to_string());
+        if let Some(found) = copies.get_mut(&(copy.origin().to_owned(), copy.name().to_owned())) {
+            found.insert(copy.namespace().to_owned());
         }
     }
     copies

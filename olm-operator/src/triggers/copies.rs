@@ -20,10 +20,10 @@ const CENSUS_PAUSE: Duration = Duration::from_secs(1);
 impl Triggers {
     pub(super) fn copy(&self, change: &Change<StoredCopy>) {
         for copy in change.versions() {
-            let origin = ObjectKey::namespaced(&copy.origin, &copy.name);
-            self.queues.add_copy(CopyKey::one(origin, &copy.namespace));
+            let origin = ObjectKey::namespaced(copy.origin(), copy.name());
+            self.queues.add_copy(CopyKey::one(origin, copy.namespace()));
             if change.new.is_none() {
-                self.wake_namesakes(&copy.name, &copy.namespace);
+                self.wake_namesakes(copy.name(), copy.namespace());
             }
         }
         if change.old.is_none() || change.new.is_none() {

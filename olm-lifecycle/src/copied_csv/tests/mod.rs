@@ -88,7 +88,7 @@ fn a_copy_in_step_has_the_fingerprint_of_the_prototype() {
     let copy = mk_copy(&prototype);
     assert_eq!(copy.fingerprint, prototype.fingerprint());
     assert_eq!(Prototype::fingerprint_of(&origin), prototype.fingerprint());
-    assert_eq!((&*copy.origin, copy.is_labelled, copy.names_operator), ("op", true, true));
+    assert_eq!((copy.origin(), copy.is_labelled, copy.names_operator), ("op", true, true));
 }
 
 #[rstest]
@@ -120,9 +120,12 @@ fn changes_show_in_the_fingerprint(
 #[test]
 fn writes_are_guarded_by_the_version_that_was_seen() {
     let prototype = Prototype::of(&mk_origin("t", ""));
-    let mut copy = mk_copy(&prototype);
-    copy.version = "9".into();
-    copy.uid = "c".into();
+    let mut stored = object_of(&prototype.create("t")).clone();
+    stored["metadata"]["resourceVersion"] = json!("9");
+    stored["metadata"]["uid"] = json!("c");
+    let copy: CopiedCsv = mk(stored);
+    let names = (copy.namespace(), copy.name(), copy.uid(), copy.version(), copy.origin());
+    assert_eq!(names, ("t", "csv", "c", "9", "op"));
     assert_eq!(object_of(&prototype.replace(&copy))["metadata"]["resourceVersion"], "9");
     assert_eq!(object_of(&prototype.status("t", "10"))["metadata"]["resourceVersion"], "10");
     let Action::Delete { uid, .. } = copy.delete().action else { panic!("not a deletion") };

@@ -127,7 +127,7 @@ fn with_left_over(stores: &Stores, origin: &ObjectKey, namespace: &str) -> CopyT
 /// where the copy is gone. The garbage collector would do that, too, but may take half a minute.
 pub fn deletions(stores: &Stores, place: &CopyTarget) -> Vec<Effect> {
     let Some(copy) = &place.copy else { return place.left_over.clone() };
-    let is_its = |metadata: &ObjectMeta| is_owned_by_uid(metadata, &copy.uid);
+    let is_its = |metadata: &ObjectMeta| is_owned_by_uid(metadata, copy.uid());
     let mut all = deletions_of_rights(stores, &place.namespace, is_its);
     all.push(copy.delete());
     all

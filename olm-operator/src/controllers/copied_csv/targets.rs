@@ -59,7 +59,7 @@ pub fn due<'a>(
     let (mut going, mut dues) = (Vec::new(), Vec::new());
     for place in &observed.places {
         let copy = place.copy.as_deref();
-        if copy.is_some_and(|copy| &*copy.origin != home) {
+        if copy.is_some_and(|copy| copy.origin() != home) {
             continue;
         }
         // A copy that does not say where its operator is has no owner.
@@ -144,7 +144,7 @@ impl Targets<'_> {
         let seen = self.stores.copies.get(Some(&place.namespace), name);
         let seen: Option<&CopiedCsv> = seen.as_deref().map(|kept| &**kept);
         let Some(prototype) = &self.prototype else {
-            return Ok(seen.map(|copy| copy.uid.to_string()));
+            return Ok(seen.map(|copy| copy.uid().to_owned()));
         };
         let lack = prototype.fingerprint().lack(seen.map(|copy| copy.fingerprint));
         let (uid, version) = match seen {
@@ -176,7 +176,7 @@ fn written(outcome: Outcome, seen: Option<&CopiedCsv>) -> Result<(String, String
         (Outcome::Created(object) | Outcome::Changed(object), _) => {
             Ok((of(&object, "/metadata/uid"), of(&object, "/metadata/resourceVersion")))
         }
-        (Outcome::Unchanged, Some(copy)) => Ok((copy.uid.to_string(), copy.version.to_string())),
+        (Outcome::Unchanged, Some(copy)) => Ok((copy.uid().to_owned(), copy.version().to_owned())),
         (Outcome::Refused(refusal), _) => Err(refusal.into()),
         // Observed too early or too late: the watch will report it.
         (other, _) => Err(Refusal {

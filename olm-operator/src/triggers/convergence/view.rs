@@ -88,7 +88,7 @@ impl World {
     pub(super) fn check_copies(&self) -> Result<(), TestCaseError> {
         let stores = &self.triggers.stores;
         for copy in stores.copies.list() {
-            let origin = stores.csvs.get(Some(&copy.origin), &copy.name);
+            let origin = stores.csvs.get(Some(copy.origin()), copy.name());
             prop_assert!(origin.is_some(), "a copy of nothing: {:?}", copy);
         }
         for csv in stores.csvs.list() {
@@ -106,9 +106,9 @@ impl World {
             let targets = targets.filter(|it| listed.contains("") || listed.contains(it));
             let expected: BTreeSet<String> = targets.filter(|it| *it != home).collect();
             let name = csv.name_any();
-            let copies = stores.copies.list_where(|it| *it.name == *name);
+            let copies = stores.copies.list_where(|it| it.name() == name);
             let found: BTreeSet<String> =
-                copies.iter().map(|it| it.namespace.to_string()).collect();
+                copies.iter().map(|it| it.namespace().to_owned()).collect();
             prop_assert_eq!(found, expected, "copies of {}/{}", home, name);
         }
         Ok(())

@@ -71,7 +71,7 @@ impl World {
             Event::NoNamespace(name) => {
                 stores.namespaces.remove(None, name);
                 for copy in stores.copies.list_in(name) {
-                    stores.copies.remove(Some(name), &copy.name);
+                    stores.copies.remove(Some(name), copy.name());
                 }
             }
             Event::Group((namespace, name), spec) => {
@@ -190,12 +190,11 @@ impl World {
             else {
                 continue;
             };
-            let csv: ClusterServiceVersion = serde_json::from_value(object).unwrap();
-            let mut copy = StoredCopy::from(csv);
+            let mut csv: ClusterServiceVersion = serde_json::from_value(object).unwrap();
             self.version += 1;
-            copy.version = self.version.to_string().into();
-            copy.uid = copy.version.clone();
-            stores.copies.insert_written(copy);
+            csv.metadata.resource_version = Some(self.version.to_string());
+            csv.metadata.uid = Some(self.version.to_string());
+            stores.copies.insert_written(StoredCopy::from(csv));
         }
     }
 
