@@ -113,7 +113,16 @@ pub fn document(progress: &Progress) -> Result<()> {
     let mut command = cargo();
     command.args(["doc", "--quiet", "--message-format=json", "--no-deps", WORKSPACE, FEATURES]);
     command.env("RUSTDOCFLAGS", "-Dwarnings");
-    run("documentation", command, progress).context("the documentation has errors").map(drop)
+    let documented = run("documentation", command, progress);
+    keep_own(&documented.context("the documentation has errors")?, progress)
+}
+
+/// Keeps what was built of the workspace's own packages for a checkout with the same sources.
+///
+/// # Errors
+/// It cannot be copied.
+pub fn keep_own(built: &Built, progress: &Progress) -> Result<()> {
+    compiled::CompiledCache::of_this_workspace()?.keep_own(built, progress)
 }
 
 /// Runs a command of cargo that says in JSON what it does, and keeps compiled dependencies.

@@ -1,12 +1,14 @@
-//! Compiled dependencies, kept outside of the checkout: a fresh clone on the same machine compiles
-//! only what is ours.
+//! What was compiled, kept outside of the checkout: a fresh clone on the same machine compiles only
+//! what has changed.
 //!
-//! A folder of the user's cache for each combination of toolchain, lock file and flags holds the
-//! parts of cargo's target folder that come from packages of a registry, under the names that cargo
-//! gives them. Cargo itself judges whether such a part is fresh. What was not used for a while goes,
-//! and so does what is over the limit.
+//! A folder of the user's cache for each combination of toolchain, lock file and flags holds parts of
+//! cargo's target folder under the names that cargo gives them: those of packages of a registry after
+//! every build, and those of the workspace after a run of all checks, with a record of the files that
+//! they were made of. Cargo itself judges whether such a part is fresh. What was not used for a while
+//! goes, and so does what is over the limit.
 
 mod key;
+mod sources;
 mod sweep;
 mod unit;
 
@@ -17,8 +19,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use olm_tools::cache_dir;
 
+use self::unit::Packages;
+use crate::build::Built;
 use crate::progress::Progress;
-use crate::workspace::target;
+use crate::workspace::{paths, root, target};
 
 /// What is kept for this workspace.
 #[derive(Debug)]
@@ -27,8 +31,14 @@ pub struct CompiledCache {
     root: PathBuf,
     folder: PathBuf,
     target: PathBuf,
-    packages: BTreeSet<String>,
+    packages: Packages,
 }
+
+/// In the target folder: what was compiled of the workspace for another checkout has been looked at.
+const MARK: &str = "checkout";
+
+/// The rendered documentation, in the folder of a key and beside the target folder.
+const DOCUMENTATION: &str = "doc";
 
 impl CompiledCache {
     /// Finds the folder; it need not exist.
@@ -41,21 +51,31 @@ impl CompiledCache {
         Ok(Self { root, folder, target: target().join("debug"), packages: unit::packages()? })
     }
 
-    /// Copies what the target folder lacks, or has compiled later, into it.
+    /// Copies what the target folder lacks, or has compiled later, into it; of the workspace's own parts only into
+    /// that of a new checkout.
     ///
     /// # Errors
     /// A file cannot be copied.
     pub fn bring(&self, progress: &Progress) -> Result<()> {
-        let lacking = unit::units_to_copy(&self.folder, &self.target, &self.packages);
-        if lacking.is_empty() {
-            return Ok(());
+        let mark = self.target.join(MARK);
+        let mut lacking = self.lacking(&self.packages.registry);
+        let is_new = !mark.exists();
+        if is_new && sources::restore(&root(), &self.folder)? > 0 {
+            lacking.extend(self.lacking(&self.packages.own));
+            self.bring_documentation()?;
         }
-        let _lock = self.lock()?;
-        let task = progress.begin("taking compiled dependencies from the cache");
-        unit::copy(&self.folder, &self.target, &lacking)?;
-        sweep::used(&self.folder)?;
-        task.far(format!("{} parts, ", lacking.len()));
-        task.succeeded(true);
+        if !lacking.is_empty() {
+            let _lock = self.lock()?;
+            let task = progress.begin("taking what is compiled from the cache");
+            unit::copy(&self.folder, &self.target, &lacking)?;
+            sweep::used(&self.folder)?;
+            task.far(format!("{} parts, ", lacking.len()));
+            task.succeeded(true);
+        }
+        if is_new {
+            fs::create_dir_all(&self.target).context("cannot create the target folder")?;
+            fs::write(mark, "").context("cannot mark the target folder")?;
+        }
         Ok(())
     }
 
@@ -65,19 +85,63 @@ impl CompiledCache {
     /// # Errors
     /// A file cannot be copied or removed.
     pub fn keep(&self, hashes: &BTreeSet<String>, progress: &Progress) -> Result<()> {
-        let built = unit::units(&self.target, &self.packages);
-        let used = built.into_iter().filter(|unit| hashes.contains(unit::hash(unit))).collect();
-        let fresh = &used - &unit::units(&self.folder, &self.packages);
+        let used = self.used(&self.packages.registry, hashes);
+        let fresh = &used - &unit::units(&self.folder, &self.packages.registry);
+        self.copy_back(&fresh, progress)
+    }
+
+    /// Keeps what was built of the workspace's own packages, and its documentation, for a checkout with the same
+    /// sources.
+    ///
+    /// # Errors
+    /// A file cannot be copied or removed.
+    pub fn keep_own(&self, built: &Built, progress: &Progress) -> Result<()> {
+        let executables: Vec<_> = built.executables.iter().map(|one| &*one.path).collect();
+        let hashes = &built.hashes | &unit::hashes_of(&self.target, &executables);
+        let own = &self.packages.own;
+        let used = &self.used(own, &hashes) | &unit::documented(&self.target, own);
+        let fresh = unit::units_that_differ(&self.target, &self.folder, used);
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        self.copy_back(&fresh, progress)?;
+        let documentation = self.documentation();
+        if documentation.is_dir() {
+            unit::copy_tree(&documentation, &self.folder.join(DOCUMENTATION))?;
+        }
+        sources::record(&root(), &paths()?, &self.folder)
+    }
+
+    fn lacking(&self, packages: &BTreeSet<String>) -> BTreeSet<String> {
+        unit::units_to_copy(&self.folder, &self.target, packages)
+    }
+
+    fn used(&self, packages: &BTreeSet<String>, hashes: &BTreeSet<String>) -> BTreeSet<String> {
+        let built = unit::units(&self.target, packages);
+        built.into_iter().filter(|unit| hashes.contains(unit::hash(unit))).collect()
+    }
+
+    fn copy_back(&self, fresh: &BTreeSet<String>, progress: &Progress) -> Result<()> {
         if fresh.is_empty() {
             return Ok(());
         }
         let _lock = self.lock()?;
-        let task = progress.begin("keeping compiled dependencies for the next checkout");
-        unit::copy(&self.target, &self.folder, &fresh)?;
+        let task = progress.begin("keeping what is compiled for the next checkout");
+        unit::copy(&self.target, &self.folder, fresh)?;
         sweep::used(&self.folder)?;
         sweep::sweep(&self.root, &self.folder)?;
+        task.far(format!("{} parts, ", fresh.len()));
         task.succeeded(true);
         Ok(())
+    }
+
+    fn bring_documentation(&self) -> Result<()> {
+        let (kept, here) = (self.folder.join(DOCUMENTATION), self.documentation());
+        if kept.is_dir() && !here.exists() { unit::copy_tree(&kept, &here) } else { Ok(()) }
+    }
+
+    fn documentation(&self) -> PathBuf {
+        self.target.with_file_name(DOCUMENTATION)
     }
 
     /// Only one process copies at a time.

@@ -3,8 +3,9 @@
 //! Each has a name, `PACKAGE-HASH`, and files in three folders: `.fingerprint/NAME` with what cargo
 //! judges by, `deps/*-HASH*`, and `build/NAME`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,21 +17,31 @@ const FINGERPRINTS: &str = ".fingerprint";
 const DEPS: &str = "deps";
 const BUILD: &str = "build";
 
-/// The names of the packages that come from a registry.
-pub(super) fn packages() -> Result<BTreeSet<String>> {
-    let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
-    Ok(foreign(&lock))
+/// The names of the packages of the lock file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Packages {
+    /// Those that come from a registry.
+    pub(super) registry: BTreeSet<String>,
+    /// The members of the workspace.
+    pub(super) own: BTreeSet<String>,
 }
 
-fn foreign(lock: &str) -> BTreeSet<String> {
-    let packages = lock.split("[[package]]").skip(1);
-    let from_elsewhere = packages.filter(|package| package.contains("\nsource = "));
-    let name = |package: &str| {
+/// The packages of this workspace.
+pub(super) fn packages() -> Result<Packages> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    Ok(parse(&lock))
+}
+
+fn parse(lock: &str) -> Packages {
+    let mut packages = Packages::default();
+    for package in lock.split("[[package]]").skip(1) {
         let mut lines = package.lines();
-        let name = lines.find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))?;
-        Some(name.to_owned())
-    };
-    from_elsewhere.filter_map(name).collect()
+        let name = lines.find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+        let is_foreign = package.contains("\nsource = ");
+        let of = if is_foreign { &mut packages.registry } else { &mut packages.own };
+        of.extend(name.map(str::to_owned));
+    }
+    packages
 }
 
 /// The names of the parts that a folder holds of some packages.
@@ -55,6 +66,42 @@ pub(super) fn units_to_copy(
         (None, Some(_)) => false,
     };
     units(from, packages).into_iter().filter(is_later).collect()
+}
+
+/// Those of some parts that `to` lacks, or that were compiled at another time than there.
+pub(super) fn units_that_differ(
+    from: &Path,
+    to: &Path,
+    units: BTreeSet<String>,
+) -> BTreeSet<String> {
+    units.into_iter().filter(|unit| compiled(from, unit) != compiled(to, unit)).collect()
+}
+
+/// The parts of some packages that made the documentation, of each package the last one.
+pub(super) fn documented(folder: &Path, packages: &BTreeSet<String>) -> BTreeSet<String> {
+    let is_documentation = |unit: &String| {
+        names(&folder.join(FINGERPRINTS).join(unit)).any(|name| name.starts_with("doc-"))
+    };
+    let found = units(folder, packages).into_iter().filter(is_documentation);
+    let mut of_packages: BTreeMap<String, String> = BTreeMap::new();
+    for unit in found {
+        let package = unit.rsplit_once('-').map_or("", |(package, _)| package).to_owned();
+        let known = of_packages.entry(package).or_insert_with(|| unit.clone());
+        if compiled(folder, known) < compiled(folder, &unit) {
+            *known = unit;
+        }
+    }
+    of_packages.into_values().collect()
+}
+
+/// The hashes of executables to which cargo gave a name without one: each has a second name with it.
+pub(super) fn hashes_of(folder: &Path, executables: &[&Path]) -> BTreeSet<String> {
+    let file = |path: &Path| fs::metadata(path).ok().map(|of| (of.dev(), of.ino()));
+    let wanted: BTreeSet<_> = executables.iter().filter_map(|path| file(path)).collect();
+    let deps = folder.join(DEPS);
+    let same = names(&deps)
+        .filter(|name| file(&deps.join(name)).is_some_and(|file| wanted.contains(&file)));
+    same.map(|name| hash(stem(&name)).to_owned()).collect()
 }
 
 /// When a part was compiled: the time of the last of what cargo wrote of it.
@@ -98,7 +145,7 @@ fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
     entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok())
 }
 
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     let mut pending: Vec<(PathBuf, PathBuf)> = vec![(from.to_owned(), to.to_owned())];
     while let Some((from, to)) = pending.pop() {
         if from.is_dir() {
@@ -116,9 +163,13 @@ fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
     }
-    fs::copy(from, to)?;
+    // A program that runs, this one among them, keeps the file that it was started from.
+    let copied = to.with_extension("copied");
+    fs::copy(from, &copied)?;
     let modified = fs::metadata(from)?.modified()?;
-    File::options().write(true).open(to)?.set_times(FileTimes::new().set_modified(modified))
+    let times = FileTimes::new().set_modified(modified);
+    File::options().write(true).open(&copied)?.set_times(times)?;
+    fs::rename(copied, to)
 }
 
 #[cfg(test)]
@@ -153,7 +204,7 @@ mod tests {
         let rlib = File::options().write(true).open(from.join("deps/libserde-01.rlib")).unwrap();
         rlib.set_times(FileTimes::new().set_modified(old)).unwrap();
 
-        let found = units(&from, &foreign(LOCK));
+        let found = units(&from, &parse(LOCK).registry);
         assert_eq!(found, BTreeSet::from(["serde-01".to_owned()]));
         copy(&from, &to, &found).unwrap();
         for path in
@@ -177,7 +228,7 @@ mod tests {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             file.set_times(FileTimes::new().set_modified(time)).unwrap();
         };
-        let brought = || !units_to_copy(&from, &to, &foreign(LOCK)).is_empty();
+        let brought = || !units_to_copy(&from, &to, &parse(LOCK).registry).is_empty();
         at(&from, 100);
         assert!(brought(), "it is lacking");
         at(&to, 200);

@@ -27,6 +27,9 @@ pub(super) fn all(run: &mut Run) {
     quick(run);
     run.stage("advisories about dependencies", |run| advisories::check(&mut run.summary));
     let Some(built) = compile(run) else { return };
+    run.check("what is compiled, for the next checkout", |progress| {
+        build::keep_own(&built, progress)
+    });
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
     run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
     let node = Node::begin();

@@ -1,0 +1,107 @@
+//! Files of the checkout that compiled parts were made of, with their times.
+//!
+//! Cargo takes a part for fresh when no file that went into it is later than the part. A clone gives all its files the
+//! time of the clone, so that nothing that an earlier checkout compiled would be fresh. A file whose content is the
+//! recorded one gets the recorded time; every other file stays as late as it is, and what it is part of is compiled.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, FileTimes};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+/// Where the record is, in the folder of a key.
+const RECORD: &str = "sources.json";
+
+/// Files by their paths from the root of a checkout: SHA-256 of the content, and when it was written, since the
+/// beginning of Unix time.
+type Sources = BTreeMap<String, (String, Duration)>;
+
+/// Records these files of the checkout at `root`.
+///
+/// # Errors
+/// The record cannot be written.
+pub(super) fn record(root: &Path, files: &[PathBuf], folder: &Path) -> Result<()> {
+    let entry = |file: &PathBuf| {
+        let path = file.strip_prefix(root).ok()?.to_str()?.to_owned();
+        let since = modified(file)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some((path, (digest(file)?, since)))
+    };
+    let sources: Sources = files.iter().filter_map(entry).collect();
+    let text = serde_json::to_vec(&sources).context("cannot write down the sources")?;
+    let written = folder.join(format!("{RECORD}.new"));
+    fs::write(&written, text).context("cannot record the sources")?;
+    fs::rename(written, folder.join(RECORD)).context("cannot record the sources")
+}
+
+/// Gives the files of the checkout at `root` whose content is recorded the recorded times; how many they are. Without
+/// a record there are none.
+///
+/// # Errors
+/// The record cannot be read, or a time cannot be set.
+pub(super) fn restore(root: &Path, folder: &Path) -> Result<usize> {
+    let Ok(text) = fs::read(folder.join(RECORD)) else { return Ok(0) };
+    let sources: Sources = serde_json::from_slice(&text).context("cannot read the sources")?;
+    let mut restored = 0;
+    for (path, (recorded, since)) in sources {
+        let file = root.join(&path);
+        if digest(&file).is_some_and(|digest| digest == recorded) {
+            let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + since);
+            let opened = File::options().append(true).open(&file);
+            opened
+                .and_then(|file| file.set_times(times))
+                .with_context(|| format!("cannot set the time of {path}"))?;
+            restored += 1;
+        }
+    }
+    Ok(restored)
+}
+
+fn modified(file: &Path) -> Option<SystemTime> {
+    fs::metadata(file).ok()?.modified().ok()
+}
+
+fn digest(file: &Path) -> Option<String> {
+    let content = fs::read(file).ok()?;
+    Some(Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(file: &Path, seconds: u64) {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let opened = File::options().append(true).open(file).unwrap();
+        opened.set_times(FileTimes::new().set_modified(time)).unwrap();
+    }
+
+    #[test]
+    fn only_what_is_the_same_gets_the_time_of_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+        for (root, file, text) in [
+            (&old, "same.rs", "a"),
+            (&old, "changed.rs", "a"),
+            (&old, "gone.rs", "a"),
+            (&new, "same.rs", "a"),
+            (&new, "changed.rs", "b"),
+            (&new, "added.rs", "a"),
+        ] {
+            fs::create_dir_all(root).unwrap();
+            fs::write(root.join(file), text).unwrap();
+            at(&root.join(file), if *root == old { 100 } else { 200 });
+        }
+        assert_eq!(restore(&new, folder.path()).unwrap(), 0, "nothing is recorded");
+        let files = ["same.rs", "changed.rs", "gone.rs", "never.rs"].map(|file| old.join(file));
+        record(&old, &files, folder.path()).unwrap();
+        assert_eq!(restore(&new, folder.path()).unwrap(), 1);
+        let times = ["same.rs", "changed.rs", "added.rs"].map(|file| {
+            let time = modified(&new.join(file)).unwrap();
+            time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
+        });
+        assert_eq!(times, [100, 200, 200]);
+    }
+}
