@@ -14,7 +14,7 @@ mod unit;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use olm_tools::cache_dir;
@@ -37,7 +37,10 @@ pub struct CompiledCache {
 /// In the target folder: what was compiled of the workspace for another checkout has been looked at.
 const MARK: &str = "checkout";
 
-/// The rendered documentation, in the folder of a key and beside the target folder.
+/// In the folder of a key: parts of the workspace's own packages.
+const OWN: &str = "own";
+
+/// The rendered documentation, in that folder and beside the target folder.
 const DOCUMENTATION: &str = "doc";
 
 impl CompiledCache {
@@ -57,22 +60,18 @@ impl CompiledCache {
     /// # Errors
     /// A file cannot be copied.
     pub fn bring(&self, progress: &Progress) -> Result<()> {
-        let mark = self.target.join(MARK);
-        let mut lacking = self.lacking(&self.packages.registry);
-        let is_new = !mark.exists();
-        if is_new && sources::restore(&root(), &self.folder)? > 0 {
-            lacking.extend(self.lacking(&self.packages.own));
-            self.bring_documentation()?;
-        }
+        let lacking = lacking(&self.folder, &self.target, &self.packages.registry);
         if !lacking.is_empty() {
             let _lock = self.lock()?;
-            let task = progress.begin("taking what is compiled from the cache");
+            let task = progress.begin("taking compiled dependencies from the cache");
             unit::copy(&self.folder, &self.target, &lacking)?;
             sweep::used(&self.folder)?;
             task.far(format!("{} parts, ", lacking.len()));
             task.succeeded(true);
         }
-        if is_new {
+        let mark = self.target.join(MARK);
+        if !mark.exists() {
+            self.bring_own(progress)?;
             fs::create_dir_all(&self.target).context("cannot create the target folder")?;
             fs::write(mark, "").context("cannot mark the target folder")?;
         }
@@ -87,33 +86,73 @@ impl CompiledCache {
     pub fn keep(&self, hashes: &BTreeSet<String>, progress: &Progress) -> Result<()> {
         let used = self.used(&self.packages.registry, hashes);
         let fresh = &used - &unit::units(&self.folder, &self.packages.registry);
-        self.copy_back(&fresh, progress)
-    }
-
-    /// Keeps what was built of the workspace's own packages, and its documentation, for a checkout with the same
-    /// sources.
-    ///
-    /// # Errors
-    /// A file cannot be copied or removed.
-    pub fn keep_own(&self, built: &Built, progress: &Progress) -> Result<()> {
-        let executables: Vec<_> = built.executables.iter().map(|one| &*one.path).collect();
-        let hashes = &built.hashes | &unit::hashes_of(&self.target, &executables);
-        let own = &self.packages.own;
-        let used = &self.used(own, &hashes) | &unit::documented(&self.target, own);
-        let fresh = unit::units_that_differ(&self.target, &self.folder, used);
         if fresh.is_empty() {
             return Ok(());
         }
-        self.copy_back(&fresh, progress)?;
-        let documentation = self.documentation();
-        if documentation.is_dir() {
-            unit::copy_tree(&documentation, &self.folder.join(DOCUMENTATION))?;
-        }
-        sources::record(&root(), &paths()?, &self.folder)
+        let _lock = self.lock()?;
+        let task = progress.begin("keeping compiled dependencies for the next checkout");
+        unit::copy(&self.target, &self.folder, &fresh)?;
+        self.sweep()?;
+        task.succeeded(true);
+        Ok(())
     }
 
-    fn lacking(&self, packages: &BTreeSet<String>) -> BTreeSet<String> {
-        unit::units_to_copy(&self.folder, &self.target, packages)
+    /// Keeps what these builds made of the workspace's own packages, and its documentation, for a checkout with the
+    /// same sources. It takes the place of what was kept before as a whole: parts and the record of what they were made
+    /// of must not be of different times.
+    ///
+    /// # Errors
+    /// A file cannot be copied or removed.
+    pub fn keep_own(&self, builds: &[&Built], progress: &Progress) -> Result<()> {
+        let used = self.own_units(builds);
+        let own = self.own();
+        if unit::units_that_differ(&self.target, &own, &used).is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        let task = progress.begin("keeping what was compiled for the next checkout");
+        let new = own.with_extension("new");
+        remove(&new)?;
+        unit::copy(&self.target, &new, &used)?;
+        let documentation = self.documentation();
+        if documentation.is_dir() {
+            unit::copy_tree(&documentation, &new.join(DOCUMENTATION))?;
+        }
+        sources::record(&root(), &paths()?, &new)?;
+        remove(&own)?;
+        fs::rename(&new, &own).context("cannot keep what was compiled")?;
+        self.sweep()?;
+        task.far(format!("{} parts, ", used.len()));
+        task.succeeded(true);
+        Ok(())
+    }
+
+    fn bring_own(&self, progress: &Progress) -> Result<()> {
+        let own = self.own();
+        if !own.is_dir() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        let task = progress.begin("taking what was compiled of the same sources from the cache");
+        let same = sources::restore(&root(), &own)?;
+        unit::copy(&own, &self.target, &lacking(&own, &self.target, &self.packages.own))?;
+        let (kept, here) = (own.join(DOCUMENTATION), self.documentation());
+        if kept.is_dir() && !here.exists() {
+            unit::copy_tree(&kept, &here)?;
+        }
+        task.far(format!("{same} files are the same, "));
+        task.succeeded(true);
+        Ok(())
+    }
+
+    /// The parts of the workspace's own packages that these builds used.
+    fn own_units(&self, builds: &[&Built]) -> BTreeSet<String> {
+        let executables = builds.iter().flat_map(|built| &built.executables);
+        let executables: Vec<_> = executables.map(|one| &*one.path).collect();
+        let mut hashes = unit::hashes_of(&self.target, &executables);
+        hashes.extend(builds.iter().flat_map(|built| built.hashes.iter().cloned()));
+        let own = &self.packages.own;
+        &self.used(own, &hashes) | &unit::documented(&self.target, own)
     }
 
     fn used(&self, packages: &BTreeSet<String>, hashes: &BTreeSet<String>) -> BTreeSet<String> {
@@ -121,27 +160,17 @@ impl CompiledCache {
         built.into_iter().filter(|unit| hashes.contains(unit::hash(unit))).collect()
     }
 
-    fn copy_back(&self, fresh: &BTreeSet<String>, progress: &Progress) -> Result<()> {
-        if fresh.is_empty() {
-            return Ok(());
-        }
-        let _lock = self.lock()?;
-        let task = progress.begin("keeping what is compiled for the next checkout");
-        unit::copy(&self.target, &self.folder, fresh)?;
-        sweep::used(&self.folder)?;
-        sweep::sweep(&self.root, &self.folder)?;
-        task.far(format!("{} parts, ", fresh.len()));
-        task.succeeded(true);
-        Ok(())
-    }
-
-    fn bring_documentation(&self) -> Result<()> {
-        let (kept, here) = (self.folder.join(DOCUMENTATION), self.documentation());
-        if kept.is_dir() && !here.exists() { unit::copy_tree(&kept, &here) } else { Ok(()) }
+    fn own(&self) -> PathBuf {
+        self.folder.join(OWN)
     }
 
     fn documentation(&self) -> PathBuf {
         self.target.with_file_name(DOCUMENTATION)
+    }
+
+    fn sweep(&self) -> Result<()> {
+        sweep::used(&self.folder)?;
+        sweep::sweep(&self.root, &self.folder)
     }
 
     /// Only one process copies at a time.
@@ -150,5 +179,18 @@ impl CompiledCache {
         let lock = File::create(self.root.join("lock")).context("cannot create a lock")?;
         lock.lock().context("cannot lock the cache of dependencies")?;
         Ok(lock)
+    }
+}
+
+fn lacking(kept: &Path, target: &Path, packages: &BTreeSet<String>) -> BTreeSet<String> {
+    unit::units_to_copy(kept, target, packages)
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", folder.display()))
+        }
+        _ => Ok(()),
     }
 }

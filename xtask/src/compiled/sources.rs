@@ -31,9 +31,7 @@ pub(super) fn record(root: &Path, files: &[PathBuf], folder: &Path) -> Result<()
     };
     let sources: Sources = files.iter().filter_map(entry).collect();
     let text = serde_json::to_vec(&sources).context("cannot write down the sources")?;
-    let written = folder.join(format!("{RECORD}.new"));
-    fs::write(&written, text).context("cannot record the sources")?;
-    fs::rename(written, folder.join(RECORD)).context("cannot record the sources")
+    fs::write(folder.join(RECORD), text).context("cannot record the sources")
 }
 
 /// Gives the files of the checkout at `root` whose content is recorded the recorded times; how many they are. Without

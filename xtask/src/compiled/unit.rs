@@ -72,9 +72,10 @@ pub(super) fn units_to_copy(
 pub(super) fn units_that_differ(
     from: &Path,
     to: &Path,
-    units: BTreeSet<String>,
+    units: &BTreeSet<String>,
 ) -> BTreeSet<String> {
-    units.into_iter().filter(|unit| compiled(from, unit) != compiled(to, unit)).collect()
+    let differs = |unit: &&String| compiled(from, unit) != compiled(to, unit);
+    units.iter().filter(differs).cloned().collect()
 }
 
 /// The parts of some packages that made the documentation, of each package the last one.
