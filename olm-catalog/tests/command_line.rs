@@ -13,7 +13,7 @@ fn registry(arguments: &[&str]) -> Command {
 }
 
 fn etcd() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/etcd");
+    let folder = Path::new("tests/catalogs/etcd");
     folder.to_str().unwrap().to_owned()
 }
 
@@ -260,7 +260,7 @@ fn validate_reports_its_verdict_to_programs() {
 
 #[test]
 fn a_bundle_is_rendered_among_catalogs() {
-    let bundle = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bundles/foo");
+    let bundle = Path::new("tests/bundles/foo");
     let bundle = bundle.to_str().unwrap();
     let template = "quay.io/{{.Package}}/{{.Name}}:v{{.Version}}";
     let names = |flags: &[&str]| {

@@ -22,7 +22,7 @@ const GUESTBOOKS: [(&str, &str, &str); 5] = [
 ];
 
 fn demo_index(sources: &[&str]) -> Index {
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
+    let demo = Path::new("../demo");
     let out = tempfile::tempdir().unwrap();
     sources.iter().for_each(|source| write_catalog(&demo.join(source), out.path()).unwrap());
     Index::build(out.path(), &ReadLimits::default(), None).unwrap()

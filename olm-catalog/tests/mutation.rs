@@ -107,7 +107,7 @@ fn run(name: &str, inputs: &[Vec<u8>], target: impl Fn(&Path)) {
 
 #[test]
 fn catalogs() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs");
+    let folder = Path::new("tests/catalogs");
     let files = ["etcd/catalog.yaml", "peculiar/database.yaml", "peculiar/json/peculiar.json"];
     let inputs = files.map(|file| fs::read(folder.join(file)).unwrap());
     run("catalogs", &inputs, |root| {
@@ -154,7 +154,7 @@ spec: {group: example.org, names: {kind: Foo}, versions: [{name: v1}, {name: v2}
 /// The metadata of a bundle: whatever is read makes a blob that can be migrated.
 #[test]
 fn metadata_of_bundles() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bundles/foo");
+    let folder = Path::new("tests/bundles/foo");
     let scratch = tempfile::tempdir().unwrap();
     for part in ["manifests", "metadata"] {
         fs::create_dir(scratch.path().join(part)).unwrap();

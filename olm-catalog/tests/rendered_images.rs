@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const TEMPLATE: &str = "--alpha-image-ref-template=quay.io/{{.Package}}/{{.Name}}:v{{.Version}}";
 
 fn bundle() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bundles/foo")
+    PathBuf::from("tests/bundles/foo")
 }
 
 /// An image of the bundle in two layers; the second one takes something away that is in the first.
@@ -129,7 +129,7 @@ fn bad_layouts(#[case] index: serde_json::Value, #[case] expected: &str) {
 
 /// An image as `opm generate dockerfile` makes it: a label names the folder.
 fn catalog_image(label: (&str, &str)) -> Image {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/etcd/catalog.yaml");
+    let file = Path::new("tests/catalogs/etcd/catalog.yaml");
     let content = fs::read(file).unwrap();
     let image = Image::builder().file("/configs/etcd/catalog.yaml", content, 0o644);
     let image = image.file("/bin/opm", "program", 0o755).label(label.0, label.1);
@@ -142,8 +142,8 @@ fn a_catalog_in_an_image_is_that_of_its_folder() {
     let label = ("operators.operatorframework.io.index.configs.v1", "/configs");
     let archive = archive(folder.path(), &catalog_image(label));
     let layout = unpacked(&archive, &folder.path().join("layout"));
-    let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/etcd");
-    let of_folder = render(&[text(&catalog)]);
+    let catalog = Path::new("tests/catalogs/etcd");
+    let of_folder = render(&[text(catalog)]);
     for path in [&archive, &layout] {
         let of_image = render(&[text(path)]);
         assert!(of_image.status.success(), "{}", String::from_utf8_lossy(&of_image.stderr));

@@ -91,7 +91,7 @@ fn agree(file: &str) {
 }
 
 fn cases(file: &str) -> impl Iterator<Item = Case> {
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
+    let path: PathBuf = Path::new("tests/data").join(file);
     let opened = File::open(&path).unwrap();
     let reader: Box<dyn Read> =
         if file.ends_with(".gz") { Box::new(GzDecoder::new(opened)) } else { Box::new(opened) };

@@ -7,7 +7,7 @@ use olm_types::api::crds;
 use serde_json::Value;
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../deploy/crds")
+    PathBuf::from("../deploy/crds")
 }
 
 #[test]

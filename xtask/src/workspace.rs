@@ -13,8 +13,7 @@ const FOREIGN: [&str; 2] = ["target", ".git"];
 
 /// The root of the checkout.
 pub fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    olm_tools::workspace()
 }
 
 /// Where cargo builds.

@@ -88,7 +88,7 @@ impl Drop for Server {
 }
 
 pub fn catalog_folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs").join(name)
+    Path::new("tests/catalogs").join(name)
 }
 
 pub fn client(address: SocketAddr) -> RegistryClient {

@@ -26,7 +26,7 @@ pub fn table() -> String {
 mod tests {
     use super::*;
 
-    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/kubectl-olm.md");
+    const PAGE: &str = "../docs/kubectl-olm.md";
     const BEGIN: &str = "<!-- codes: begin -->\n";
     const END: &str = "<!-- codes: end -->\n";
 

@@ -122,7 +122,7 @@ pub fn named_cases() -> Result<Vec<Case>> {
 }
 
 fn committed(name: &str) -> Result<Vec<Case>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    let path = Path::new("tests/data").join(name);
     let file = File::open(path)?;
     let reader: Box<dyn Read> =
         if name.ends_with(".gz") { Box::new(GzDecoder::new(file)) } else { Box::new(file) };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use kube::ResourceExt;
 use kube::api::DynamicObject;
+use olm_tools::workspace;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -30,7 +31,7 @@ const ORDER: [&str; 9] = [
 
 /// The folder `deploy/` of this checkout.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
+    workspace().join("deploy")
 }
 
 /// The definitions of OLM's kinds: `deploy/crds`, by name.

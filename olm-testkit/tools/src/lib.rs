@@ -25,6 +25,7 @@ mod progress;
 mod run;
 pub mod static_build;
 pub mod times;
+mod workspace;
 
 pub use axe::AxeCore;
 pub use cache::{cache_dir, lock};
@@ -34,3 +35,4 @@ pub use kubernetes::{COREDNS_VERSION, KUBERNETES, NodePrograms, Part, Tools, kub
 pub use peers::{AcceptanceSuite, ConfigMapServer, KStatus, OlmV0, Opm};
 pub use progress::Progress;
 pub use run::tail;
+pub use workspace::workspace;

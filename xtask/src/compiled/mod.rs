@@ -8,6 +8,7 @@
 //! goes, and so does what is over the limit.
 
 mod key;
+mod own;
 mod sources;
 mod sweep;
 mod unit;
@@ -104,7 +105,7 @@ impl CompiledCache {
     /// # Errors
     /// A file cannot be copied or removed.
     pub fn keep_own(&self, builds: &[&Built], progress: &Progress) -> Result<()> {
-        let used = self.own_units(builds);
+        let used = own::used(&self.target, &self.packages.own, builds);
         let own = self.own();
         if unit::units_that_differ(&self.target, &own, &used).is_empty() {
             return Ok(());
@@ -143,16 +144,6 @@ impl CompiledCache {
         task.far(format!("{same} files are the same, "));
         task.succeeded(true);
         Ok(())
-    }
-
-    /// The parts of the workspace's own packages that these builds used.
-    fn own_units(&self, builds: &[&Built]) -> BTreeSet<String> {
-        let executables = builds.iter().flat_map(|built| &built.executables);
-        let executables: Vec<_> = executables.map(|one| &*one.path).collect();
-        let mut hashes = unit::hashes_of(&self.target, &executables);
-        hashes.extend(builds.iter().flat_map(|built| built.hashes.iter().cloned()));
-        let own = &self.packages.own;
-        &self.used(own, &hashes) | &unit::documented(&self.target, own)
     }
 
     fn used(&self, packages: &BTreeSet<String>, hashes: &BTreeSet<String>) -> BTreeSet<String> {

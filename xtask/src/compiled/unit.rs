@@ -3,9 +3,8 @@
 //! Each has a name, `PACKAGE-HASH`, and files in three folders: `.fingerprint/NAME` with what cargo
 //! judges by, `deps/*-HASH*`, and `build/NAME`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File, FileTimes};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -13,8 +12,8 @@ use anyhow::{Context, Result};
 
 use crate::workspace::root;
 
-const FINGERPRINTS: &str = ".fingerprint";
-const DEPS: &str = "deps";
+pub(super) const FINGERPRINTS: &str = ".fingerprint";
+pub(super) const DEPS: &str = "deps";
 const BUILD: &str = "build";
 
 /// The names of the packages of the lock file.
@@ -78,35 +77,8 @@ pub(super) fn units_that_differ(
     units.iter().filter(differs).cloned().collect()
 }
 
-/// The parts of some packages that made the documentation, of each package the last one.
-pub(super) fn documented(folder: &Path, packages: &BTreeSet<String>) -> BTreeSet<String> {
-    let is_documentation = |unit: &String| {
-        names(&folder.join(FINGERPRINTS).join(unit)).any(|name| name.starts_with("doc-"))
-    };
-    let found = units(folder, packages).into_iter().filter(is_documentation);
-    let mut of_packages: BTreeMap<String, String> = BTreeMap::new();
-    for unit in found {
-        let package = unit.rsplit_once('-').map_or("", |(package, _)| package).to_owned();
-        let known = of_packages.entry(package).or_insert_with(|| unit.clone());
-        if compiled(folder, known) < compiled(folder, &unit) {
-            *known = unit;
-        }
-    }
-    of_packages.into_values().collect()
-}
-
-/// The hashes of executables to which cargo gave a name without one: each has a second name with it.
-pub(super) fn hashes_of(folder: &Path, executables: &[&Path]) -> BTreeSet<String> {
-    let file = |path: &Path| fs::metadata(path).ok().map(|of| (of.dev(), of.ino()));
-    let wanted: BTreeSet<_> = executables.iter().filter_map(|path| file(path)).collect();
-    let deps = folder.join(DEPS);
-    let same = names(&deps)
-        .filter(|name| file(&deps.join(name)).is_some_and(|file| wanted.contains(&file)));
-    same.map(|name| hash(stem(&name)).to_owned()).collect()
-}
-
 /// When a part was compiled: the time of the last of what cargo wrote of it.
-fn compiled(folder: &Path, unit: &str) -> Option<SystemTime> {
+pub(super) fn compiled(folder: &Path, unit: &str) -> Option<SystemTime> {
     let folder = folder.join(FINGERPRINTS).join(unit);
     let time = |name: String| fs::metadata(folder.join(name)).ok()?.modified().ok();
     names(&folder).filter_map(time).max()
@@ -137,11 +109,11 @@ pub(super) fn copy(from: &Path, to: &Path, units: &BTreeSet<String>) -> Result<(
 }
 
 /// A file name without what follows the hash.
-fn stem(name: &str) -> &str {
+pub(super) fn stem(name: &str) -> &str {
     name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
-fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
+pub(super) fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok())
 }

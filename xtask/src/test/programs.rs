@@ -14,7 +14,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use super::output::{Results, summary_line};
 use super::summary::Summary;
 use crate::build::{BUILT, Executable};
-use crate::workspace::{cargo, target, xtask};
+use crate::workspace::{cargo, root, target, xtask};
 use olm_tools::times;
 
 /// Runs test programs, two at a time where there are two processors, those that took longest first.
@@ -152,11 +152,13 @@ fn captured(program: &Executable) -> (String, Result<Results>) {
     (printed + &errors, results)
 }
 
-/// A test program with what cargo would give it.
+/// A test program with what cargo would give it. Snapshots are looked for in this checkout, wherever the program was
+/// compiled.
 fn command(program: &Executable) -> Command {
     let mut command = Command::new(&program.path);
     command.current_dir(&program.folder).stdin(Stdio::null());
     command.env("CARGO_MANIFEST_DIR", &program.folder).env("CARGO", cargo().get_program());
+    command.env("INSTA_WORKSPACE_ROOT", root());
     command
 }
 

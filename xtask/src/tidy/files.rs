@@ -101,6 +101,13 @@ pub(super) fn machine_paths(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(workspace.files.iter().flat_map(|file| lines_with(file, &named)).collect())
 }
 
+/// Programs that know the folder they were compiled in: another checkout may take them from the cache. Examples are
+/// workspaces of their own, of which nothing is kept.
+pub(super) fn compiled_paths(workspace: &Workspace) -> Result<Vec<String>> {
+    let kept = rust(workspace).filter(|file| !file.path.starts_with("examples/"));
+    Ok(kept.flat_map(|file| lines_with(file, &[concat!("env!(\"CARGO_", "MANIFEST")])).collect())
+}
+
 /// Calls in pure crates that make a decision depend on more than its arguments.
 pub(super) fn impure_calls(workspace: &Workspace) -> Result<Vec<String>> {
     let pure =
@@ -161,6 +168,13 @@ mod tests {
         let found = impure_calls(&workspace("olm-rbac/src/rule.rs", text)).unwrap();
         assert_eq!(found, ["olm-rbac/src/rule.rs:2: fn f() { jiff::Timestamp::now(); }"]);
         assert!(impure_calls(&workspace("olm-kit/src/rule.rs", text)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_program_does_not_know_the_folder_it_was_compiled_in() {
+        let text = concat!("//! Header.\nenv!(\"CARGO_", "MANIFEST_DIR\")\n");
+        assert_eq!(compiled_paths(&workspace("xtask/src/a.rs", text)).unwrap().len(), 1);
+        assert!(compiled_paths(&workspace("examples/a/src/main.rs", text)).unwrap().is_empty());
     }
 
     #[test]

@@ -50,6 +50,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "a Rust file starts with a //! header", find: files::without_header },
     Check { rule: "no test is ignored and nothing is left to do", find: files::unfinished },
     Check { rule: "no path of a developer's machine", find: files::machine_paths },
+    Check { rule: "a program looks for its checkout when it runs", find: files::compiled_paths },
     Check { rule: "words are those of Kubernetes", find: words::unusual },
     Check { rule: "the name of a type says what it is", find: words::vague_types },
     Check { rule: "a module with parts is a folder", find: layout::beside_their_folder },

@@ -7,10 +7,11 @@
 mod certificate;
 mod restore;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use kube::Client;
+use olm_tools::workspace;
 use serde_json::{Map, Value};
 
 use super::PACKAGES;
@@ -51,7 +52,7 @@ pub fn recorded() -> Result<Vec<Value>> {
 
 /// Its file, for whoever records anew.
 pub fn file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/take_over/recorded.json")
+    workspace().join("olm-testkit/src/take_over/recorded.json")
 }
 
 /// Everything that v0 and its users have in a cluster, with a catalog at this address.

@@ -41,7 +41,7 @@ impl Row {
 
 /// All rows. Those that name reasons come before one that does not.
 pub(super) fn rows() -> Result<Vec<Row>> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/readiness.md");
+    let page = Path::new("../docs/readiness.md");
     let text = fs::read_to_string(page).context("cannot read docs/readiness.md")?;
     let mut kind = "";
     let mut rows = Vec::new();

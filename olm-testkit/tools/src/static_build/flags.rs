@@ -7,6 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::workspace;
+
 /// Between flags in `CARGO_ENCODED_RUSTFLAGS`, so that they may contain spaces.
 const SEPARATOR: &str = "\u{1f}";
 
@@ -39,7 +41,7 @@ pub(super) fn rustc(args: &[&str]) -> Result<String> {
     let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(program)
         .args(args)
-        .current_dir(super::workspace())
+        .current_dir(workspace())
         .output()
         .context("cannot run rustc")?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -8,12 +8,12 @@ mod artifacts;
 mod elf;
 mod flags;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::Progress;
+use crate::{Progress, workspace};
 pub use elf::check_static;
 
 /// What executables are built for.
@@ -102,11 +102,6 @@ fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(workspace());
     command
-}
-
-fn workspace() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).unwrap_or(here)
 }
 
 /// Fails before a long build when the standard library for the target is missing.

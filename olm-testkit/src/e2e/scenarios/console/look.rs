@@ -1,10 +1,11 @@
 //! Looking: search, open, move, by mouse and by keyboard.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use fantoccini::key::Key;
+use olm_tools::workspace;
 
 use super::kettle_catalog::{FORMS, KettleCatalog, PAGES};
 use super::opened::{Opened, PHONE};
@@ -145,7 +146,7 @@ async fn details(opened: &Opened) -> Result<()> {
 
 /// Where pictures are written.
 pub(super) fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(PICTURES)
+    workspace().join(PICTURES)
 }
 
 /// Pictures of every page, which has no error, names no path of this machine and fits a phone.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// All manifests of the page, without the templates of its chart.
 fn manifests() -> Vec<Value> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/gitops.md");
+    let page = Path::new("../docs/gitops.md");
     let page = std::fs::read_to_string(page).unwrap();
     let blocks = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     let written = blocks.filter(|block| !block.contains("{{"));
