@@ -56,7 +56,7 @@ pub(super) async fn measure(arguments: &Arguments, setup: &Setup) -> Result<Tabl
     let own = registry.as_ref().map(Registry::address);
     let address = arguments.address.clone().or(own);
     let address = address.context("name a server that the operators reach: --address HOST:PORT")?;
-    let namespaces = Namespaces::new(setup.client.clone(), 1);
+    let namespaces = Namespaces::new(setup, 1);
     let measured = with_namespaces(arguments, setup, &namespaces, &address).await;
     namespaces.dissolve().await.and(measured)
 }

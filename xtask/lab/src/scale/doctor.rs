@@ -56,7 +56,7 @@ const CSV: &str = "tool.v1.0.0";
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, setup: &mut Setup) -> Result<Table> {
-    let namespaces = Namespaces::new(setup.client.clone(), arguments.namespaces);
+    let namespaces = Namespaces::new(setup, arguments.namespaces);
     let programs = setup.serve_packages().await?;
     let (binaries, kubeconfig) = programs.context("the doctor is measured in a cluster of ours")?;
     let catalog = published().put(setup, OLM_NAMESPACE, "doctor").await?;

@@ -90,6 +90,17 @@ impl Subject {
         }
     }
 
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Csvs(_) => "csvs",
+            Self::Catalogs(_) => "catalogs",
+            Self::Copies(_) => "copies",
+            Self::Installs(_) => "installs",
+            Self::Crds(_) => "crds",
+            Self::Doctor(_) => "doctor",
+        }
+    }
+
     async fn measure(&self, setup: &mut Setup) -> Result<Table> {
         match self {
             Self::Csvs(arguments) => csvs::measure(arguments, setup).await,
@@ -107,7 +118,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let table = runtime.block_on(async {
         let mut setup = Setup::set(arguments, arguments.subject.operators()).await?;
+        let whole = setup.progress.begin(&format!("scale {}", arguments.subject.name()));
         let measured = arguments.subject.measure(&mut setup).await;
+        if measured.is_ok() {
+            whole.succeeded(true);
+        }
         // A dead operator explains a failure better than what was waited for.
         let measured = setup.check().and(measured);
         setup.tear_down().await.and(measured)

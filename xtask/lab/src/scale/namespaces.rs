@@ -14,6 +14,9 @@ use olm_testkit::builders;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep};
+use xtask::progress::{Progress, Task};
+
+use super::setup::Setup;
 
 /// Namespaces that are worked on at the same time.
 const SIDE_BY_SIDE: usize = 16;
@@ -31,15 +34,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(super) struct Namespaces {
     client: Client,
+    progress: Progress,
     names: Vec<String>,
 }
 
 impl Namespaces {
     /// So many namespaces; nothing is created yet.
-    pub(super) fn new(client: Client, count: usize) -> Self {
+    pub(super) fn new(setup: &Setup, count: usize) -> Self {
         let run = std::process::id();
         let names = (0..count).map(|number| format!("scale-{run}-{number}")).collect();
-        Self { client, names }
+        Self { client: setup.client.clone(), progress: setup.progress.clone(), names }
     }
 
     /// The names.
@@ -50,6 +54,11 @@ impl Namespaces {
     /// One of them.
     pub(super) fn home(&self, name: &str) -> LoadNamespace {
         LoadNamespace { client: self.client(), name: name.to_owned() }
+    }
+
+    /// Begins something that takes a while, for whoever waits.
+    pub(super) fn begin(&self, name: &str) -> Task {
+        self.progress.begin(name)
     }
 
     /// A client for the cluster.
@@ -79,6 +88,7 @@ impl Namespaces {
     async fn until_ready(&self) -> Result<()> {
         let accounts: Api<ServiceAccount> = Api::all(self.client());
         let first = ListParams::default().fields("metadata.name=default");
+        let task = self.begin("the first ServiceAccount of each namespace");
         let deadline =
             Instant::now() + BEGINNING + PER_NAMESPACE * u32::try_from(self.names.len())?;
         loop {
@@ -88,6 +98,7 @@ impl Namespaces {
             if missing == 0 {
                 return Ok(());
             }
+            task.far(format!("{missing} are missing, "));
             ensure!(Instant::now() < deadline, "{missing} namespaces have no ServiceAccount yet");
             sleep(PAUSE).await;
         }
@@ -99,9 +110,14 @@ impl Namespaces {
         F: Fn(LoadNamespace) -> Done,
         Done: Future<Output = Result<()>>,
     {
+        let task = self.begin("requests for each namespace");
         let homes = self.names.iter().map(|name| self.home(name));
-        let all = stream::iter(homes).map(act).buffer_unordered(SIDE_BY_SIDE);
-        all.try_collect::<()>().await
+        let done = stream::iter(homes).map(act).buffer_unordered(SIDE_BY_SIDE);
+        let counted = done.enumerate().map(|(number, done)| {
+            task.far(format!("{} of {}, ", number + 1, self.names.len()));
+            done
+        });
+        counted.try_collect::<()>().await
     }
 
     /// Lets the cluster remove every namespace, and does not wait for it.

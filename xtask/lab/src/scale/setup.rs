@@ -45,6 +45,8 @@ impl FromStr for Endpoint {
 /// A cluster in which the operators under test run.
 pub(super) struct Setup {
     pub client: Client,
+    /// Lines for whoever waits.
+    pub progress: xtask::progress::Progress,
     operators: BTreeMap<Operator, Admin>,
     own: Option<OwnCluster>,
 }
@@ -75,7 +77,8 @@ impl Setup {
         let fixture = Fixture::start("scale", &places, Progress::to_stderr()).await?;
         let client = fixture.client.clone();
         let own = OwnCluster { fixture, starts: 0 };
-        let mut setup = Self { client, operators: BTreeMap::new(), own: Some(own) };
+        let progress = xtask::progress::Progress::new();
+        let mut setup = Self { client, progress, operators: BTreeMap::new(), own: Some(own) };
         for operator in operators {
             setup.start(*operator).await?;
         }
@@ -95,7 +98,8 @@ impl Setup {
             admin.metrics().await.with_context(|| format!("cannot reach {operator}"))?;
             found.insert(*operator, admin);
         }
-        Ok(Self { client, operators: found, own: None })
+        let progress = xtask::progress::Progress::new();
+        Ok(Self { client, progress, operators: found, own: None })
     }
 
     /// Resident memory of an operator in bytes.

@@ -22,10 +22,12 @@ pub(super) async fn until_succeeded(
     csv: &str,
     time_limit: Duration,
 ) -> Result<()> {
+    let task = namespaces.begin("until the CSV of each namespace has succeeded");
     let deadline = Instant::now() + time_limit;
     loop {
         let waiting = waiting(namespaces, csv).await?;
         let Some((name, why)) = waiting.first() else { return Ok(()) };
+        task.far(format!("{} have not yet, ", waiting.len()));
         if Instant::now() > deadline {
             bail!(
                 "{} CSVs have not succeeded after {time_limit:?}, among them that of {name}: {why}",

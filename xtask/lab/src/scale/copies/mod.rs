@@ -64,7 +64,7 @@ const SHARE: Duration = Duration::from_millis(500);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, setup: &mut Setup) -> Result<Table> {
-    let namespaces = Namespaces::new(setup.client.clone(), arguments.namespaces);
+    let namespaces = Namespaces::new(setup, arguments.namespaces);
     let measured = with_namespaces(arguments, setup, &namespaces).await;
     namespaces.dissolve().await.and(measured)
 }

@@ -40,7 +40,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, setup: &Setup) -> Result<Table> {
-    let namespaces = Namespaces::new(setup.client.clone(), 1);
+    let namespaces = Namespaces::new(setup, 1);
     let name = namespaces.names().first().context("there is no namespace")?;
     let home = namespaces.home(name);
     let group = |name: &str| builders::operator_group(name, "group", &[name]);

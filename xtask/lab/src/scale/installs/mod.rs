@@ -49,7 +49,7 @@ const SHARE: Duration = Duration::from_secs(3);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, setup: &Setup) -> Result<Table> {
-    let namespaces = Namespaces::new(setup.client.clone(), arguments.namespaces);
+    let namespaces = Namespaces::new(setup, arguments.namespaces);
     let name = format!("installs-{}", std::process::id());
     let catalog = load::published().put(setup, &arguments.global_namespace, &name).await?;
     let measured = with_catalog(arguments, setup, &namespaces, &catalog).await;
