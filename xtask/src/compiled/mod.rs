@@ -7,6 +7,7 @@
 //! they were made of. Cargo itself judges whether such a part is fresh. What was not used for a while
 //! goes, and so does what is over the limit.
 
+mod dep_info;
 mod key;
 mod own;
 mod sources;
@@ -135,14 +136,30 @@ impl CompiledCache {
         }
         let _lock = self.lock()?;
         let task = progress.begin("taking what was compiled of the same sources from the cache");
-        let same = sources::restore(&root(), &own)?;
-        unit::copy(&own, &self.target, &lacking(&own, &self.target, &self.packages.own))?;
+        let Some(restored) = sources::restore(&root(), &own)? else { return Ok(()) };
+        let lacking = lacking(&own, &self.target, &self.packages.own);
+        unit::copy(&own, &self.target, &lacking)?;
+        for unit in &lacking {
+            self.move_unit(unit, &restored.root)?;
+        }
         let (kept, here) = (own.join(DOCUMENTATION), self.documentation());
         if kept.is_dir() && !here.exists() {
             unit::copy_tree(&kept, &here)?;
         }
-        task.far(format!("{same} files are the same, "));
+        task.far(format!("{} files are the same, ", restored.files));
         task.succeeded(true);
+        Ok(())
+    }
+
+    /// Has what cargo notes of a part of another checkout name the files of this one. A part of which that cannot be
+    /// is compiled.
+    fn move_unit(&self, unit: &str, from: &Path) -> Result<()> {
+        let folder = self.target.join(unit::FINGERPRINTS).join(unit);
+        for name in unit::names(&folder).filter(|name| name.starts_with("dep-")) {
+            if !dep_info::move_note(&folder.join(name), from, &root())? {
+                return remove(&folder);
+            }
+        }
         Ok(())
     }
 

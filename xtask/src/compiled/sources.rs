@@ -15,9 +15,18 @@ use sha2::{Digest, Sha256};
 /// Where the record is, in the folder of a key.
 const RECORD: &str = "sources.json";
 
-/// Files by their paths from the root of a checkout: SHA-256 of the content, and when it was written, since the
-/// beginning of Unix time.
-type Sources = BTreeMap<String, (String, Duration)>;
+/// Files by their paths from the root: SHA-256 of the content, and when it was written, since the beginning of Unix
+/// time.
+type Files = BTreeMap<String, (String, Duration)>;
+
+/// What of a record holds for another checkout.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Restored {
+    /// Where the recorded checkout was.
+    pub(super) root: PathBuf,
+    /// How many files are the same.
+    pub(super) files: usize,
+}
 
 /// Records these files of the checkout at `root`.
 ///
@@ -29,21 +38,23 @@ pub(super) fn record(root: &Path, files: &[PathBuf], folder: &Path) -> Result<()
         let since = modified(file)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         Some((path, (digest(file)?, since)))
     };
-    let sources: Sources = files.iter().filter_map(entry).collect();
-    let text = serde_json::to_vec(&sources).context("cannot write down the sources")?;
+    let files: Files = files.iter().filter_map(entry).collect();
+    let text = serde_json::to_vec(&(root, files)).context("cannot write down the sources")?;
     fs::write(folder.join(RECORD), text).context("cannot record the sources")
 }
 
-/// Gives the files of the checkout at `root` whose content is recorded the recorded times; how many they are. Without
-/// a record there are none.
+/// Gives the files of the checkout at `root` whose content is recorded the recorded times. Nothing without a record
+/// that can be read.
 ///
 /// # Errors
-/// The record cannot be read, or a time cannot be set.
-pub(super) fn restore(root: &Path, folder: &Path) -> Result<usize> {
-    let Ok(text) = fs::read(folder.join(RECORD)) else { return Ok(0) };
-    let sources: Sources = serde_json::from_slice(&text).context("cannot read the sources")?;
-    let mut restored = 0;
-    for (path, (recorded, since)) in sources {
+/// A time cannot be set.
+pub(super) fn restore(root: &Path, folder: &Path) -> Result<Option<Restored>> {
+    let Ok(text) = fs::read(folder.join(RECORD)) else { return Ok(None) };
+    let Ok((recorded_root, files)) = serde_json::from_slice::<(PathBuf, Files)>(&text) else {
+        return Ok(None);
+    };
+    let mut restored = Restored { root: recorded_root, files: 0 };
+    for (path, (recorded, since)) in files {
         let file = root.join(&path);
         if digest(&file).is_some_and(|digest| digest == recorded) {
             let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + since);
@@ -51,10 +62,10 @@ pub(super) fn restore(root: &Path, folder: &Path) -> Result<usize> {
             opened
                 .and_then(|file| file.set_times(times))
                 .with_context(|| format!("cannot set the time of {path}"))?;
-            restored += 1;
+            restored.files += 1;
         }
     }
-    Ok(restored)
+    Ok(Some(restored))
 }
 
 fn modified(file: &Path) -> Option<SystemTime> {
@@ -92,10 +103,11 @@ mod tests {
             fs::write(root.join(file), text).unwrap();
             at(&root.join(file), if *root == old { 100 } else { 200 });
         }
-        assert_eq!(restore(&new, folder.path()).unwrap(), 0, "nothing is recorded");
+        assert_eq!(restore(&new, folder.path()).unwrap(), None, "nothing is recorded");
         let files = ["same.rs", "changed.rs", "gone.rs", "never.rs"].map(|file| old.join(file));
         record(&old, &files, folder.path()).unwrap();
-        assert_eq!(restore(&new, folder.path()).unwrap(), 1);
+        let restored = restore(&new, folder.path()).unwrap();
+        assert_eq!(restored, Some(Restored { root: old, files: 1 }));
         let times = ["same.rs", "changed.rs", "added.rs"].map(|file| {
             let time = modified(&new.join(file)).unwrap();
             time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
