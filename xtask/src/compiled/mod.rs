@@ -73,7 +73,9 @@ impl CompiledCache {
         }
         let mark = self.target.join(MARK);
         if !mark.exists() {
-            self.bring_own(progress)?;
+            if own::is_untouched(&self.target, &self.packages.own) {
+                self.bring_own(progress)?;
+            }
             fs::create_dir_all(&self.target).context("cannot create the target folder")?;
             fs::write(mark, "").context("cannot mark the target folder")?;
         }

@@ -11,6 +11,16 @@ use crate::build::Built;
 /// What rustc notes of a program whose path is compiled into a test: it is that of this checkout.
 const PROGRAM: &str = "# env-dep:CARGO_BIN_EXE_";
 
+/// What this program is made of, and has been compiled when it runs.
+const THIS_PROGRAM: [&str; 2] = ["xtask", "olm-tools"];
+
+/// Whether nothing was compiled in this target folder but this program. Where something was, its files may have been
+/// others then: an earlier time for them would make cargo take it for fresh.
+pub(super) fn is_untouched(target: &Path, packages: &BTreeSet<String>) -> bool {
+    let others = packages.iter().filter(|name| !THIS_PROGRAM.contains(&name.as_str()));
+    units(target, &others.cloned().collect()).is_empty()
+}
+
 /// The parts of these packages that builds in this target folder used, apart from tests of programs, which know
 /// where their program is.
 pub(super) fn used(
@@ -74,6 +84,18 @@ mod tests {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn a_checkout_in_which_something_was_compiled_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let packages = ["olm-types", "olm-tools", "xtask"].map(str::to_owned).into();
+        for unit in ["xtask-01/bin-xtask", "olm-tools-02/lib-olm_tools", "serde-03/lib-serde"] {
+            write(folder.path(), &format!(".fingerprint/{unit}"), "");
+        }
+        assert!(is_untouched(folder.path(), &packages));
+        write(folder.path(), ".fingerprint/olm-types-04/lib-olm_types", "");
+        assert!(!is_untouched(folder.path(), &packages));
     }
 
     #[test]
