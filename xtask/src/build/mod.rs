@@ -109,19 +109,11 @@ pub fn build(what: &str, targets: &[&str], progress: &Progress) -> Result<Built>
 ///
 /// # Errors
 /// It has a warning, or something does not compile.
-pub fn document(progress: &Progress) -> Result<Built> {
+pub fn document(progress: &Progress) -> Result<()> {
     let mut command = cargo();
     command.args(["doc", "--quiet", "--message-format=json", "--no-deps", WORKSPACE, FEATURES]);
     command.env("RUSTDOCFLAGS", "-Dwarnings");
-    run("documentation", command, progress).context("the documentation has errors")
-}
-
-/// Keeps what these builds made of the workspace's own packages for a checkout with the same sources.
-///
-/// # Errors
-/// It cannot be copied.
-pub fn keep_own(builds: &[&Built], progress: &Progress) -> Result<()> {
-    compiled::CompiledCache::of_this_workspace()?.keep_own(builds, progress)
+    run("documentation", command, progress).context("the documentation has errors").map(drop)
 }
 
 /// Runs a command of cargo that says in JSON what it does, and keeps compiled dependencies.
