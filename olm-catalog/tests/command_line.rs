@@ -13,8 +13,7 @@ fn registry(arguments: &[&str]) -> Command {
 }
 
 fn etcd() -> String {
-    let folder = Path::new("tests/catalogs/etcd");
-    folder.to_str().unwrap().to_owned()
+    "tests/catalogs/etcd".to_owned()
 }
 
 /// Starts a server on a free port; gives the line it prints once it listens.
@@ -260,8 +259,7 @@ fn validate_reports_its_verdict_to_programs() {
 
 #[test]
 fn a_bundle_is_rendered_among_catalogs() {
-    let bundle = Path::new("tests/bundles/foo");
-    let bundle = bundle.to_str().unwrap();
+    let bundle = "tests/bundles/foo";
     let template = "quay.io/{{.Package}}/{{.Name}}:v{{.Version}}";
     let names = |flags: &[&str]| {
         let catalog = etcd();

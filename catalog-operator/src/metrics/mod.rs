@@ -156,8 +156,7 @@ mod tests {
 
     #[test]
     fn the_documentation_lists_every_family() {
-        let page = "../docs/metrics.md";
-        let page = std::fs::read_to_string(page).unwrap();
+        let page = std::fs::read_to_string("../docs/metrics.md").unwrap();
         let metrics = Metrics::new().unwrap();
         CatalogMetrics::register(&metrics).unwrap();
         for family in metrics.families() {

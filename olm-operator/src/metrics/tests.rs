@@ -101,8 +101,7 @@ fn the_date_of_certificates_goes_with_them() {
 
 #[test]
 fn the_documentation_lists_every_family() {
-    let page = "../docs/metrics.md";
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = std::fs::read_to_string("../docs/metrics.md").unwrap();
     let metrics = Metrics::new().unwrap();
     CsvMetrics::register(&metrics).unwrap();
     for family in metrics.families() {

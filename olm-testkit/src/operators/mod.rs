@@ -241,8 +241,7 @@ mod tests {
     #[test]
     fn memory_is_limited_as_the_manifests_say() {
         for operator in Operator::ALL {
-            let manifest = Path::new("../deploy/base");
-            let manifest = manifest.join(format!("{operator}.yaml"));
+            let manifest = format!("../deploy/base/{operator}.yaml");
             let manifest = std::fs::read_to_string(manifest).unwrap();
             let (_, limits) = manifest.split_once("limits:").unwrap();
             let expected = format!("memory: {}Mi", operator.memory_limit() >> 20);

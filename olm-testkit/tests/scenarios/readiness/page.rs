@@ -1,7 +1,6 @@
 //! The tables of docs/readiness.md.
 
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
@@ -41,8 +40,8 @@ impl Row {
 
 /// All rows. Those that name reasons come before one that does not.
 pub(super) fn rows() -> Result<Vec<Row>> {
-    let page = Path::new("../docs/readiness.md");
-    let text = fs::read_to_string(page).context("cannot read docs/readiness.md")?;
+    let text =
+        fs::read_to_string("../docs/readiness.md").context("cannot read docs/readiness.md")?;
     let mut kind = "";
     let mut rows = Vec::new();
     for line in text.lines() {

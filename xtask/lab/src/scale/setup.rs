@@ -14,13 +14,14 @@ use olm_testkit::cluster::{self, ClusterBackend};
 use olm_testkit::fixture::{Fixture, FixturePaths};
 use olm_testkit::operators::{Admin, Binaries, Operator, StartOptions};
 use olm_testkit::packages;
-use olm_testkit::progress::Progress;
+use olm_testkit::progress::Progress as Steps;
 use olm_testkit::registry::Registry;
 use tokio::time::Instant;
 
 use super::Arguments;
 use super::requests::{Requests, asked};
 use xtask::build::programs;
+use xtask::progress::Progress;
 use xtask_demo::cluster::Backend;
 
 /// Where an operator that another process runs serves its metrics.
@@ -46,7 +47,7 @@ impl FromStr for Endpoint {
 pub(super) struct Setup {
     pub client: Client,
     /// Lines for whoever waits.
-    pub progress: xtask::progress::Progress,
+    pub progress: Progress,
     operators: BTreeMap<Operator, Admin>,
     own: Option<OwnCluster>,
 }
@@ -61,23 +62,27 @@ struct OwnCluster {
 impl Setup {
     /// Starts the operators in a cluster of their own, or finds them in the current one.
     pub(super) async fn set(arguments: &Arguments, operators: &[Operator]) -> Result<Self> {
+        let progress = Progress::new();
         match arguments.cluster {
-            Backend::Local => Self::own(arguments, operators).await,
-            Backend::Current => Self::current(arguments, operators).await,
+            Backend::Local => Self::own(arguments, operators, progress).await,
+            Backend::Current => Self::current(arguments, operators, progress).await,
         }
     }
 
-    async fn own(arguments: &Arguments, operators: &[Operator]) -> Result<Self> {
+    async fn own(
+        arguments: &Arguments,
+        operators: &[Operator],
+        progress: Progress,
+    ) -> Result<Self> {
         ensure!(arguments.metrics.is_empty(), "--metrics is for --cluster current");
         let dir = match &arguments.binaries {
             Some(dir) => dir.clone(),
             None => programs(true)?,
         };
         let places = FixturePaths::of(&dir, arguments.logs.as_deref());
-        let fixture = Fixture::start("scale", &places, Progress::to_stderr()).await?;
+        let fixture = Fixture::start("scale", &places, Steps::to_stderr()).await?;
         let client = fixture.client.clone();
         let own = OwnCluster { fixture, starts: 0 };
-        let progress = xtask::progress::Progress::new();
         let mut setup = Self { client, progress, operators: BTreeMap::new(), own: Some(own) };
         for operator in operators {
             setup.start(*operator).await?;
@@ -85,7 +90,11 @@ impl Setup {
         Ok(setup)
     }
 
-    async fn current(arguments: &Arguments, operators: &[Operator]) -> Result<Self> {
+    async fn current(
+        arguments: &Arguments,
+        operators: &[Operator],
+        progress: Progress,
+    ) -> Result<Self> {
         CurrentCluster.up().await?;
         let client = cluster::client(&CurrentCluster.kubeconfig().await?).await?;
         let mut found = BTreeMap::new();
@@ -98,7 +107,6 @@ impl Setup {
             admin.metrics().await.with_context(|| format!("cannot reach {operator}"))?;
             found.insert(*operator, admin);
         }
-        let progress = xtask::progress::Progress::new();
         Ok(Self { client, progress, operators: found, own: None })
     }
 

@@ -1,15 +1,12 @@
 //! The manifests of docs/gitops.md that only a cluster of the tool's own could apply: what the page says about each
 //! stands in it.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// All manifests of the page, without the templates of its chart.
 fn manifests() -> Vec<Value> {
-    let page = Path::new("../docs/gitops.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = std::fs::read_to_string("../docs/gitops.md").unwrap();
     let blocks = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     let written = blocks.filter(|block| !block.contains("{{"));
     let documents = written.flat_map(yaml_serde::Deserializer::from_str);
