@@ -25,6 +25,7 @@ mod hostile;
 mod idle;
 mod image_tools;
 mod memory;
+mod metrics;
 mod only;
 mod openshift;
 mod rbac;

@@ -16,6 +16,7 @@ use olm_testkit::faults::{Fault, Plan};
 use olm_testkit::operators::Operator;
 
 use crate::environment::Environment;
+use crate::metrics::sum;
 use crate::only;
 use crate::schedule;
 
@@ -109,6 +110,5 @@ async fn nothing_fails(local: &Local) -> Result<()> {
 }
 
 fn failing(metrics: &str) -> f64 {
-    let lines = metrics.lines().filter(|line| line.starts_with("olm_kit_queue_failing_keys{"));
-    lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+    sum(metrics, "olm_kit_queue_failing_keys{")
 }

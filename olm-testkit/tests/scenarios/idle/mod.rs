@@ -5,6 +5,7 @@
 mod groups;
 mod resolutions;
 mod scrape;
+mod sent;
 mod waiting;
 
 use std::sync::Arc;

@@ -11,9 +11,12 @@ use olm_testkit::builders;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
-use olm_testkit::wait::{self, TIMEOUT};
+use olm_testkit::wait::TIMEOUT;
 use olm_types::api::{OperatorGroup, Subscription};
 use serde_json::{Value, json};
+
+use super::sent::SentEvents;
+use crate::metrics::sum;
 
 /// Subscriptions that come at once.
 const BURST: usize = 20;
@@ -45,8 +48,8 @@ pub async fn only_when_needed(started: &Local, refused: &TestContext) -> Result<
     a_burst(started, refused).await
 }
 
-/// Many Subscriptions at once are resolved together: catalog-operator stands still until the API server has reported
-/// the last one to watchers, however long that takes.
+/// Many Subscriptions at once are resolved together: catalog-operator stands still until the API server has sent it
+/// the last one, however long that takes.
 async fn a_burst(started: &Local, ctx: &TestContext) -> Result<()> {
     let admin = started.admin(Operator::Catalog)?;
     started.audit().until_idle(&[Operator::Catalog.name()], QUIET, TIMEOUT).await?;
@@ -57,30 +60,18 @@ async fn a_burst(started: &Local, ctx: &TestContext) -> Result<()> {
         let subscription = builders::subscription(&ctx.namespace, name, "stable", "stable-yard");
         async move { ctx.create(&subscription).await.map(drop) }
     });
+    let sent = SentEvents::from_now(&ctx.client).await?;
     process.freeze();
     let created = try_join_all(subscriptions).await;
-    let shown = until_shown(ctx).await;
+    let sent = sent.until_each_watcher_has(BURST).await;
     process.thaw();
-    created.and(shown)?;
+    created.and(sent)?;
     for name in &names {
         ctx.condition(name, "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
     }
     let further = resolutions(&admin.metrics().await?) - resolved;
     ensure!(further <= RESOLUTIONS, "{further} resolutions for {BURST} Subscriptions");
     Ok(())
-}
-
-/// Waits until all are in what the API server answers watches from.
-async fn until_shown(ctx: &TestContext) -> Result<()> {
-    let subscriptions: Api<Subscription> = ctx.api();
-    let (subscriptions, cached) = (&subscriptions, &ListParams::default().match_any());
-    wait::until_ok("shows all Subscriptions", || async move {
-        let shown = subscriptions.list(cached).await?.items;
-        let shown = shown.iter().filter(|one| one.name_any().starts_with("absent-")).count();
-        ensure!(shown == BURST, "{shown} of {BURST}");
-        Ok::<_, anyhow::Error>(())
-    })
-    .await
 }
 
 async fn relabel(ctx: &TestContext, number: u32) -> Result<()> {
@@ -109,9 +100,4 @@ fn looks(metrics: &str) -> f64 {
 /// How often they were resolved.
 fn resolutions(metrics: &str) -> f64 {
     sum(metrics, "olm_resolution_duration_seconds_count{")
-}
-
-fn sum(metrics: &str, start: &str) -> f64 {
-    let lines = metrics.lines().filter(|line| line.starts_with(start));
-    lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
 }

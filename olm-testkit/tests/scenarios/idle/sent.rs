@@ -1,0 +1,53 @@
+//! What the API server has sent to those who watch Subscriptions, by its own count.
+
+use anyhow::{Context, Result, ensure};
+use kube::Client;
+use olm_testkit::wait;
+
+use crate::metrics::sum;
+
+/// Labels of what is counted of Subscriptions, in the order of the metrics.
+const SUBSCRIPTIONS: &str = "group=\"operators.coreos.com\",resource=\"subscriptions\",";
+
+/// Events of Subscriptions since a moment.
+pub(super) struct SentEvents<'a> {
+    client: &'a Client,
+    before: f64,
+}
+
+impl<'a> SentEvents<'a> {
+    /// Counts from now on.
+    pub(super) async fn from_now(client: &'a Client) -> Result<Self> {
+        let before = sent(&read(client).await?);
+        Ok(Self { client, before })
+    }
+
+    /// Waits until every watcher was sent that many events: who reads none meanwhile finds all of them at once.
+    pub(super) async fn until_each_watcher_has(&self, events: usize) -> Result<()> {
+        wait::until_ok("was sent to every watcher of Subscriptions", || async move {
+            let metrics = read(self.client).await?;
+            let (sent, watchers) = (sent(&metrics) - self.before, watchers(&metrics));
+            ensure!(watchers > 0.0, "nobody watches Subscriptions");
+            let all = f64::from(u32::try_from(events)?) * watchers;
+            ensure!(sent >= all, "{sent} events of {all} to {watchers} watchers");
+            Ok::<_, anyhow::Error>(())
+        })
+        .await
+    }
+}
+
+async fn read(client: &Client) -> Result<String> {
+    let request = http::Request::get("/metrics").body(Vec::new()).context("bad request")?;
+    client.request_text(request).await.context("cannot read the metrics of the API server")
+}
+
+fn sent(metrics: &str) -> f64 {
+    sum(metrics, &format!("apiserver_watch_events_total{{{SUBSCRIPTIONS}"))
+}
+
+fn watchers(metrics: &str) -> f64 {
+    let start = format!("apiserver_longrunning_requests{{component=\"apiserver\",{SUBSCRIPTIONS}");
+    let watches: Vec<&str> =
+        metrics.lines().filter(|line| line.contains("verb=\"WATCH\"")).collect();
+    sum(&watches.join("\n"), &start)
+}
