@@ -27,7 +27,7 @@ impl<'a> SentEvents<'a> {
         wait::until_ok("was sent to every watcher of Subscriptions", || async move {
             let metrics = read(self.client).await?;
             let (sent, watchers) = (sent(&metrics) - self.before, watchers(&metrics));
-            ensure!(watchers > 0.0, "nobody watches Subscriptions");
+            ensure!(watchers > 0.0, "Subscriptions have no watcher");
             let all = f64::from(u32::try_from(events)?) * watchers;
             ensure!(sent >= all, "{sent} events of {all} to {watchers} watchers");
             Ok::<_, anyhow::Error>(())
