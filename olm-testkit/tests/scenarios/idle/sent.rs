@@ -6,8 +6,14 @@ use olm_testkit::wait;
 
 use crate::metrics::sum;
 
-/// Labels of what is counted of Subscriptions, in the order of the metrics.
-const SUBSCRIPTIONS: &str = "group=\"operators.coreos.com\",resource=\"subscriptions\",";
+/// How the count of events that were sent begins.
+const SENT: &str =
+    "apiserver_watch_events_total{group=\"operators.coreos.com\",resource=\"subscriptions\",";
+
+/// How the count of those who watch all namespaces begins; of these is who is waited for.
+const WATCHERS: &str = "apiserver_longrunning_requests{component=\"apiserver\",\
+    group=\"operators.coreos.com\",resource=\"subscriptions\",scope=\"cluster\",subresource=\"\",\
+    verb=\"WATCH\",";
 
 /// Events of Subscriptions since a moment.
 pub(super) struct SentEvents<'a> {
@@ -18,7 +24,7 @@ pub(super) struct SentEvents<'a> {
 impl<'a> SentEvents<'a> {
     /// Counts from now on.
     pub(super) async fn from_now(client: &'a Client) -> Result<Self> {
-        let before = sent(&read(client).await?);
+        let before = sum(&read(client).await?, SENT);
         Ok(Self { client, before })
     }
 
@@ -26,7 +32,7 @@ impl<'a> SentEvents<'a> {
     pub(super) async fn until_each_watcher_has(&self, events: usize) -> Result<()> {
         wait::until_ok("was sent to every watcher of Subscriptions", || async move {
             let metrics = read(self.client).await?;
-            let (sent, watchers) = (sent(&metrics) - self.before, watchers(&metrics));
+            let (sent, watchers) = (sum(&metrics, SENT) - self.before, sum(&metrics, WATCHERS));
             ensure!(watchers > 0.0, "Subscriptions have no watcher");
             let all = f64::from(u32::try_from(events)?) * watchers;
             ensure!(sent >= all, "{sent} events of {all} to {watchers} watchers");
@@ -39,15 +45,4 @@ impl<'a> SentEvents<'a> {
 async fn read(client: &Client) -> Result<String> {
     let request = http::Request::get("/metrics").body(Vec::new()).context("bad request")?;
     client.request_text(request).await.context("cannot read the metrics of the API server")
-}
-
-fn sent(metrics: &str) -> f64 {
-    sum(metrics, &format!("apiserver_watch_events_total{{{SUBSCRIPTIONS}"))
-}
-
-fn watchers(metrics: &str) -> f64 {
-    let start = format!("apiserver_longrunning_requests{{component=\"apiserver\",{SUBSCRIPTIONS}");
-    let watches: Vec<&str> =
-        metrics.lines().filter(|line| line.contains("verb=\"WATCH\"")).collect();
-    sum(&watches.join("\n"), &start)
 }
