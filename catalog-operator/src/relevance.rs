@@ -41,14 +41,23 @@ pub(crate) fn same_catalog(old: &CatalogSource, new: &CatalogSource) -> bool {
     essence(old) == essence(new)
 }
 
-/// Whether two states of a Subscription are the same to a resolution: metadata besides identity and what
-/// it declares, the health of catalogs, readiness and times say nothing to it.
+/// Whether two states of a Subscription are the same to a resolution, and to what is reported of one: metadata
+/// besides identity and what it declares, the health of catalogs, readiness and times say nothing to it.
 pub(crate) fn same_subscription(old: &Subscription, new: &Subscription) -> bool {
+    same_request(old, new) && relevant(old) == relevant(new)
+}
+
+/// Whether two states of a Subscription ask the resolver for the same: of the status it reads the names of CSVs only.
+pub(crate) fn same_request(old: &Subscription, new: &Subscription) -> bool {
+    let csvs = |subscription: &Subscription| {
+        let status = subscription.status.as_ref();
+        status.map(|status| (status.installed_csv.clone(), status.current_csv.clone()))
+    };
     old.metadata.name == new.metadata.name
         && old.metadata.uid == new.metadata.uid
         && declarations(old) == declarations(new)
         && old.spec == new.spec
-        && relevant(old) == relevant(new)
+        && csvs(old).unwrap_or_default() == csvs(new).unwrap_or_default()
 }
 
 fn relevant(subscription: &Subscription) -> Option<SubscriptionStatus> {

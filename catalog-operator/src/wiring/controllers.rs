@@ -15,7 +15,7 @@ use crate::controllers::catalog_source::CatalogSourceReconciler;
 use crate::controllers::cluster_operator::ClusterOperatorReconciler;
 use crate::controllers::install_plan::{Calls, InstallPlanReconciler};
 use crate::controllers::resolution::{
-    DeferredPlans, Outcomes, ResolutionReconciler, Rules, Solver, Unchanged,
+    DeferredPlans, Outcomes, Refusals, ResolutionReconciler, Rules, Solver, Unchanged,
 };
 use crate::controllers::subscription::SubscriptionReconciler;
 use crate::digest::{CatalogPolling, DigestSource, RegistryDigests};
@@ -95,6 +95,7 @@ impl Parts {
             complaints: DashMap::new(),
             outcomes: Outcomes::default(),
             unchanged: Unchanged::default(),
+            refusals: Refusals::default(),
             orphans: DashMap::new(),
             deferred: DeferredPlans::default(),
             retry_timeout: self.args.install_plan_retry_timeout,

@@ -19,7 +19,8 @@ use olm_types::api::ClusterServiceVersion;
 use super::deferred_plans::DeferredPlans;
 use super::observe;
 use super::outcome::Outcomes;
-use super::solve::{Refused, ResolutionInputs};
+use super::refusals::Refusals;
+use super::solve::{Refused, ResolutionInputs, Rules, Solved};
 use super::solver::Solver;
 use super::unchanged::{Inputs, Unchanged};
 use super::unpack::UnpackSlots;
@@ -46,6 +47,8 @@ pub struct ResolutionReconciler {
     pub(crate) outcomes: Outcomes,
     /// Namespaces in which there is nothing left to be done.
     pub(crate) unchanged: Unchanged,
+    /// Why nothing is installed in a namespace, until the resolver is asked something else.
+    pub(crate) refusals: Refusals,
     /// What was last said about the CSVs of a namespace that no Subscription refers to.
     pub(crate) orphans: DashMap<String, Orphans>,
     /// Namespaces that are resolved once more before a plan is made.
@@ -64,6 +67,7 @@ impl Reconciler<String> for ResolutionReconciler {
                 self.withdraw_complaint(name);
                 self.orphans.remove(name);
                 self.unchanged.forget(name);
+                self.refusals.forget(name);
                 self.outcomes.forget(name);
                 self.show_held(name, &KeptBack::default());
             }
@@ -114,11 +118,11 @@ impl ResolutionReconciler {
             universe,
             fail_forward: settings.fail_forward,
         };
-        let inputs = Inputs::of(&question);
+        let inputs = Arc::new(Inputs::of(&question));
         if self.unchanged.holds(&namespace.name, &inputs) {
             return Ok(Conclusion::Done);
         }
-        let conclusion = self.answer(namespace, question).await?;
+        let conclusion = self.answer(namespace, question, &inputs).await?;
         // The version of the cluster is no input: with it, every namespace is resolved every time.
         if conclusion == Conclusion::Done && self.solver.rules.cluster.is_none() {
             self.unchanged.keep(&namespace.name, inputs);
@@ -131,13 +135,14 @@ impl ResolutionReconciler {
         &self,
         namespace: &Namespace,
         question: ResolutionInputs,
+        inputs: &Arc<Inputs>,
     ) -> Result<Conclusion, ReconcileError> {
         let unusable = question.universe.unusable();
         let rules = self.solver.rules.given(self.solver.catalogs.block(), &unusable);
         // An answer is about the CSVs that were asked about, and not about those that are there when
         // it comes: the old version may be gone by then, and the answer not be true any more.
         let csvs = question.csvs.clone();
-        let solved = self.solver.solve(question, &rules).await;
+        let solved = self.solved(question, &rules, inputs).await;
         self.outcomes.report(&namespace.name, &solved.outcome);
         self.show_held(&namespace.name, &solved.kept_back);
         let mut conclusion = self.report_orphans(&namespace.name, &csvs, &solved.orphans).await?;
@@ -170,6 +175,24 @@ impl ResolutionReconciler {
             conclusion = sooner(conclusion, installed);
         }
         Ok(conclusion)
+    }
+
+    /// What the resolver says, or said when it was asked the same and refused it. The version of the cluster is asked
+    /// for every time.
+    async fn solved(
+        &self,
+        question: ResolutionInputs,
+        rules: &Rules,
+        inputs: &Arc<Inputs>,
+    ) -> Arc<Solved> {
+        let namespace = question.namespace.name.clone();
+        let is_asked_for = rules.cluster.is_some();
+        if let Some(known) = self.refusals.answer(&namespace, inputs).filter(|_| !is_asked_for) {
+            return known;
+        }
+        let solved = Arc::new(self.solver.solve(question, rules).await);
+        self.refusals.keep(&namespace, inputs, &solved);
+        solved
     }
 
     /// Has the metrics say which versions are held back.

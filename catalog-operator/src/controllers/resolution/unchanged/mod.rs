@@ -4,7 +4,8 @@
 //! a connection that came back. What a resolution depends on is kept of the last one that left
 //! nothing to be done; while that is the same, there is nothing to solve.
 //!
-//! Invariant: what a pass writes is part of its input, so the pass after a write is never left out.
+//! Invariant: what a pass writes is part of its input, so the pass after a write is never left out. It may go by the
+//! last answer of the resolver ([`super::refusals`]).
 
 use std::sync::{Arc, Weak};
 
@@ -14,12 +15,12 @@ use olm_types::api::{ClusterServiceVersion, Subscription};
 use olm_types::bundle::CatalogKey;
 
 use super::solve::ResolutionInputs;
-use crate::relevance::{awaits_bundle, same_content, same_csv, same_subscription};
+use crate::relevance::{awaits_bundle, same_content, same_csv, same_request, same_subscription};
 
 /// What every namespace was resolved from, where nothing was left to be done.
 #[derive(Default)]
 pub struct Unchanged {
-    inputs: DashMap<String, Inputs>,
+    inputs: DashMap<String, Arc<Inputs>>,
 }
 
 impl Unchanged {
@@ -29,7 +30,7 @@ impl Unchanged {
     }
 
     /// Nothing is left to be done until the inputs change.
-    pub(super) fn keep(&self, namespace: &str, inputs: Inputs) {
+    pub(super) fn keep(&self, namespace: &str, inputs: Arc<Inputs>) {
         if !inputs.subscriptions.iter().any(|subscription| awaits_bundle(subscription)) {
             self.inputs.insert(namespace.to_owned(), inputs);
         }
@@ -69,9 +70,18 @@ impl Inputs {
         }
     }
 
+    /// Whether the resolver is asked the same, whatever is reported on Subscriptions.
+    pub(super) fn ask_the_same(&self, other: &Self) -> bool {
+        self.are_same(other, same_request)
+    }
+
     fn is_same(&self, other: &Self) -> bool {
+        self.are_same(other, same_subscription)
+    }
+
+    fn are_same(&self, other: &Self, same: fn(&Subscription, &Subscription) -> bool) -> bool {
         let same = |one: &Arc<Subscription>, other: &Arc<Subscription>| {
-            Arc::ptr_eq(one, other) || same_subscription(one, other)
+            Arc::ptr_eq(one, other) || same(one, other)
         };
         self.fail_forward == other.fail_forward
             && all_same(&self.catalogs, &other.catalogs, Catalog::is_same)

@@ -18,7 +18,7 @@ struct World {
 }
 
 impl World {
-    fn inputs(&self) -> Inputs {
+    fn inputs(&self) -> Arc<Inputs> {
         let subscription: Subscription = serde_json::from_value(self.subscription.clone()).unwrap();
         let csv: ClusterServiceVersion = serde_json::from_value(self.csv.clone()).unwrap();
         let namespace = Namespace {
@@ -26,12 +26,12 @@ impl World {
             subscriptions: vec![Arc::new(subscription)],
             ..Namespace::default()
         };
-        Inputs::of(&ResolutionInputs {
+        Arc::new(Inputs::of(&ResolutionInputs {
             namespace,
             csvs: vec![Arc::new(csv)],
             universe: SnapshotSet::new([self.catalog.clone()]),
             fail_forward: self.fail_forward,
-        })
+        }))
     }
 }
 
@@ -104,6 +104,22 @@ fn only_what_the_resolver_sees_counts() {
         assert!(!unchanged.holds("other", &after.inputs()), "{what}");
         unchanged.forget("ns");
         assert!(!unchanged.holds("ns", &before.inputs()), "{what}");
+    }
+}
+
+#[test]
+fn what_is_reported_on_a_subscription_asks_the_resolver_nothing() {
+    let reports = ["a condition", "the state"];
+    let csvs: [Change; 2] = [
+        ("an installed CSV", false, |w| w.subscription["status"]["installedCSV"] = json!("p.v1")),
+        ("a current CSV", false, |w| w.subscription["status"]["currentCSV"] = json!("p.v1")),
+    ];
+    for (what, same, change) in CHANGES.into_iter().chain(csvs) {
+        let snapshot = snapshot();
+        let (before, mut after) = (world(&snapshot), world(&snapshot));
+        change(&mut after);
+        let expected = same || reports.contains(&what);
+        assert_eq!(before.inputs().ask_the_same(&after.inputs()), expected, "{what}");
     }
 }
 
