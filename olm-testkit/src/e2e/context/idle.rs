@@ -38,6 +38,9 @@ const PASSING: [&str; 3] = [
 /// An idle operator answers a change within milliseconds; so long without a write is the end.
 pub(super) const QUIET: Duration = Duration::from_secs(2);
 
+/// The label that is changed so that an object is looked at once more.
+const TOUCHED: &str = "touched";
+
 /// How often others may disturb a scenario before that is a failure.
 const DISTURBED: usize = 15;
 
@@ -97,7 +100,7 @@ impl TestContext {
         let changes = diff(&before, &self.reconciled().await?);
         let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
         let changes = changes.join("\n");
-        bail!("the scenario is over and the operators go on writing: {writes}\n{changes}")
+        bail!("the scenario is over and the operators go on writing:\n{changes}\n{writes}")
     }
 
     /// Waits until each Subscription names the global catalogs that there are, says no longer that they
@@ -132,7 +135,7 @@ impl TestContext {
         Ok(())
     }
 
-    /// The objects that the operators reconcile, as they are.
+    /// The objects that the operators reconcile, as they are but for what a touch changes.
     async fn reconciled(&self) -> Result<Dump> {
         let mut dump = Dump::new();
         self.add::<CatalogSource>(&mut dump).await?;
@@ -151,6 +154,8 @@ impl TestContext {
         let list = self.api::<K>().list(&ListParams::default()).await;
         for mut object in list.context("cannot list what is reconciled")? {
             object.managed_fields_mut().clear();
+            object.labels_mut().remove(TOUCHED);
+            object.meta_mut().resource_version = None;
             let object = serde_json::to_value(&object)?;
             dump.insert(Key::of(&object), object);
         }
@@ -166,7 +171,7 @@ impl TestContext {
     {
         let api: Api<K> = self.api();
         let again = Timestamp::now().as_nanosecond().to_string();
-        let touch = Patch::Merge(json!({"metadata": {"labels": {"touched": again}}}));
+        let touch = Patch::Merge(json!({"metadata": {"labels": {TOUCHED: again}}}));
         let originals = ListParams::default().labels(&format!("!{COPIED_FROM}"));
         let list = api.list(&originals).await.context("cannot list what to touch")?;
         for object in list {
