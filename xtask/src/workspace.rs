@@ -83,8 +83,15 @@ impl SourceFile {
 /// Every text file of the checkout, by path.
 pub fn files() -> Result<Vec<SourceFile>> {
     let root = root();
+    let mut found: Vec<_> = paths()?.iter().filter_map(|path| read_text(&root, path)).collect();
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// The path of every file of the checkout, in no order.
+pub fn paths() -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut pending = vec![root.clone()];
+    let mut pending = vec![root()];
     while let Some(dir) = pending.pop() {
         let list = fs::read_dir(&dir).with_context(|| format!("cannot read {}", dir.display()))?;
         for entry in list {
@@ -92,12 +99,11 @@ pub fn files() -> Result<Vec<SourceFile>> {
             let foreign = path.file_name().is_some_and(|name| FOREIGN.iter().any(|f| name == *f));
             match path.is_dir() {
                 true if !foreign => pending.push(path),
-                false => found.extend(read_text(&root, &path)),
+                false => found.push(path),
                 true => {}
             }
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 

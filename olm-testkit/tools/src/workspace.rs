@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 /// The root of the checkout in which this process runs: the nearest folder from the current one upwards, or else from
-/// that of the program, with the manifest of a workspace. It is not that in which the program was compiled, which may
-/// be another one, or gone.
+/// that of the program, with the manifest of a workspace. It is not that in which the program was compiled: a later
+/// checkout may have taken it from the cache.
 ///
 /// Outside of a checkout it is the current folder.
 #[must_use]

@@ -109,11 +109,19 @@ pub fn build(what: &str, targets: &[&str], progress: &Progress) -> Result<Built>
 ///
 /// # Errors
 /// It has a warning, or something does not compile.
-pub fn document(progress: &Progress) -> Result<()> {
+pub fn document(progress: &Progress) -> Result<Built> {
     let mut command = cargo();
     command.args(["doc", "--quiet", "--message-format=json", "--no-deps", WORKSPACE, FEATURES]);
     command.env("RUSTDOCFLAGS", "-Dwarnings");
-    run("documentation", command, progress).context("the documentation has errors").map(drop)
+    run("documentation", command, progress).context("the documentation has errors")
+}
+
+/// Keeps what these builds made of the workspace's own packages for a checkout with the same sources.
+///
+/// # Errors
+/// It cannot be copied.
+pub fn keep_own(builds: &[&Built], progress: &Progress) -> Result<()> {
+    compiled::CompiledCache::of_this_workspace()?.keep_own(builds, progress)
 }
 
 /// Runs a command of cargo that says in JSON what it does, and keeps compiled dependencies.

@@ -1,24 +1,30 @@
-//! Compiled dependencies, kept outside of the checkout: a fresh clone on the same machine compiles
-//! only what is ours.
+//! What was compiled, kept outside of the checkout: a fresh clone on the same machine compiles only
+//! what has changed.
 //!
-//! A folder of the user's cache for each combination of toolchain, lock file and flags holds the
-//! parts of cargo's target folder that come from packages of a registry, under the names that cargo
-//! gives them. Cargo itself judges whether such a part is fresh. What was not used for a while goes,
-//! and so does what is over the limit.
+//! A folder of the user's cache for each combination of toolchain, lock file and flags holds parts of
+//! cargo's target folder under the names that cargo gives them: those of packages of a registry after
+//! every build, and those of the workspace after a run of all checks, with a record of the files that
+//! they were made of. Cargo itself judges whether such a part is fresh. What was not used for a while
+//! goes, and so does what is over the limit.
 
+mod dep_info;
 mod key;
+mod own;
+mod sources;
 mod sweep;
 mod unit;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use olm_tools::cache_dir;
 
+use self::unit::Packages;
+use crate::build::Built;
 use crate::progress::Progress;
-use crate::workspace::target;
+use crate::workspace::{paths, root, target};
 
 /// What is kept for this workspace.
 #[derive(Debug)]
@@ -27,8 +33,17 @@ pub struct CompiledCache {
     root: PathBuf,
     folder: PathBuf,
     target: PathBuf,
-    packages: BTreeSet<String>,
+    packages: Packages,
 }
+
+/// In the target folder: what was compiled of the workspace for another checkout has been looked at.
+const MARK: &str = "checkout";
+
+/// In the folder of a key: parts of the workspace's own packages.
+const OWN: &str = "own";
+
+/// The rendered documentation, in that folder and beside the target folder.
+const DOCUMENTATION: &str = "doc";
 
 impl CompiledCache {
     /// Finds the folder; it need not exist.
@@ -41,21 +56,29 @@ impl CompiledCache {
         Ok(Self { root, folder, target: target().join("debug"), packages: unit::packages()? })
     }
 
-    /// Copies what the target folder lacks, or has compiled later, into it.
+    /// Copies what the target folder lacks, or has compiled later, into it; of the workspace's own parts only into
+    /// that of a new checkout.
     ///
     /// # Errors
     /// A file cannot be copied.
     pub fn bring(&self, progress: &Progress) -> Result<()> {
-        let lacking = unit::units_to_copy(&self.folder, &self.target, &self.packages);
-        if lacking.is_empty() {
-            return Ok(());
+        let lacking = lacking(&self.folder, &self.target, &self.packages.registry);
+        if !lacking.is_empty() {
+            let _lock = self.lock()?;
+            let task = progress.begin("taking compiled dependencies from the cache");
+            unit::copy(&self.folder, &self.target, &lacking)?;
+            sweep::used(&self.folder)?;
+            task.far(format!("{} parts, ", lacking.len()));
+            task.succeeded(true);
         }
-        let _lock = self.lock()?;
-        let task = progress.begin("taking compiled dependencies from the cache");
-        unit::copy(&self.folder, &self.target, &lacking)?;
-        sweep::used(&self.folder)?;
-        task.far(format!("{} parts, ", lacking.len()));
-        task.succeeded(true);
+        let mark = self.target.join(MARK);
+        if !mark.exists() {
+            if own::is_untouched(&self.target, &self.packages.own) {
+                self.bring_own(progress)?;
+            }
+            fs::create_dir_all(&self.target).context("cannot create the target folder")?;
+            fs::write(mark, "").context("cannot mark the target folder")?;
+        }
         Ok(())
     }
 
@@ -65,19 +88,99 @@ impl CompiledCache {
     /// # Errors
     /// A file cannot be copied or removed.
     pub fn keep(&self, hashes: &BTreeSet<String>, progress: &Progress) -> Result<()> {
-        let built = unit::units(&self.target, &self.packages);
-        let used = built.into_iter().filter(|unit| hashes.contains(unit::hash(unit))).collect();
-        let fresh = &used - &unit::units(&self.folder, &self.packages);
+        let used = self.used(&self.packages.registry, hashes);
+        let fresh = &used - &unit::units(&self.folder, &self.packages.registry);
         if fresh.is_empty() {
             return Ok(());
         }
         let _lock = self.lock()?;
         let task = progress.begin("keeping compiled dependencies for the next checkout");
         unit::copy(&self.target, &self.folder, &fresh)?;
-        sweep::used(&self.folder)?;
-        sweep::sweep(&self.root, &self.folder)?;
+        self.sweep()?;
         task.succeeded(true);
         Ok(())
+    }
+
+    /// Keeps what these builds made of the workspace's own packages, and its documentation, for a checkout with the
+    /// same sources. It takes the place of what was kept before as a whole: parts and the record of what they were made
+    /// of must not be of different times.
+    ///
+    /// # Errors
+    /// A file cannot be copied or removed.
+    pub fn keep_own(&self, builds: &[&Built], progress: &Progress) -> Result<()> {
+        let used = own::used(&self.target, &self.packages.own, builds);
+        let own = self.own();
+        if unit::units_that_differ(&self.target, &own, &used).is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        let task = progress.begin("keeping what was compiled for the next checkout");
+        let new = own.with_extension("new");
+        remove(&new)?;
+        unit::copy(&self.target, &new, &used)?;
+        let documentation = self.documentation();
+        if documentation.is_dir() {
+            unit::copy_tree(&documentation, &new.join(DOCUMENTATION))?;
+        }
+        sources::record(&root(), &paths()?, &new)?;
+        remove(&own)?;
+        fs::rename(&new, &own).context("cannot keep what was compiled")?;
+        self.sweep()?;
+        task.far(format!("{} parts, ", used.len()));
+        task.succeeded(true);
+        Ok(())
+    }
+
+    fn bring_own(&self, progress: &Progress) -> Result<()> {
+        let own = self.own();
+        if !own.is_dir() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        let task = progress.begin("taking what was compiled of the same sources from the cache");
+        let Some(restored) = sources::restore(&root(), &own)? else { return Ok(()) };
+        let lacking = lacking(&own, &self.target, &self.packages.own);
+        unit::copy(&own, &self.target, &lacking)?;
+        for unit in &lacking {
+            self.move_unit(unit, &restored.root)?;
+        }
+        let (kept, here) = (own.join(DOCUMENTATION), self.documentation());
+        if kept.is_dir() && !here.exists() {
+            unit::copy_tree(&kept, &here)?;
+        }
+        task.far(format!("{} files are the same, ", restored.files));
+        task.succeeded(true);
+        Ok(())
+    }
+
+    /// Has what cargo notes of a part of another checkout name the files of this one. A part of which that cannot be
+    /// is compiled.
+    fn move_unit(&self, unit: &str, from: &Path) -> Result<()> {
+        let folder = self.target.join(unit::FINGERPRINTS).join(unit);
+        for name in unit::names(&folder).filter(|name| name.starts_with("dep-")) {
+            if !dep_info::move_note(&folder.join(name), from, &root())? {
+                return remove(&folder);
+            }
+        }
+        Ok(())
+    }
+
+    fn used(&self, packages: &BTreeSet<String>, hashes: &BTreeSet<String>) -> BTreeSet<String> {
+        let built = unit::units(&self.target, packages);
+        built.into_iter().filter(|unit| hashes.contains(unit::hash(unit))).collect()
+    }
+
+    fn own(&self) -> PathBuf {
+        self.folder.join(OWN)
+    }
+
+    fn documentation(&self) -> PathBuf {
+        self.target.with_file_name(DOCUMENTATION)
+    }
+
+    fn sweep(&self) -> Result<()> {
+        sweep::used(&self.folder)?;
+        sweep::sweep(&self.root, &self.folder)
     }
 
     /// Only one process copies at a time.
@@ -86,5 +189,18 @@ impl CompiledCache {
         let lock = File::create(self.root.join("lock")).context("cannot create a lock")?;
         lock.lock().context("cannot lock the cache of dependencies")?;
         Ok(lock)
+    }
+}
+
+fn lacking(kept: &Path, target: &Path, packages: &BTreeSet<String>) -> BTreeSet<String> {
+    unit::units_to_copy(kept, target, packages)
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", folder.display()))
+        }
+        _ => Ok(()),
     }
 }

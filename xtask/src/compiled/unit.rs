@@ -12,25 +12,35 @@ use anyhow::{Context, Result};
 
 use crate::workspace::root;
 
-const FINGERPRINTS: &str = ".fingerprint";
-const DEPS: &str = "deps";
+pub(super) const FINGERPRINTS: &str = ".fingerprint";
+pub(super) const DEPS: &str = "deps";
 const BUILD: &str = "build";
 
-/// The names of the packages that come from a registry.
-pub(super) fn packages() -> Result<BTreeSet<String>> {
-    let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
-    Ok(foreign(&lock))
+/// The names of the packages of the lock file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Packages {
+    /// Those that come from a registry.
+    pub(super) registry: BTreeSet<String>,
+    /// The members of the workspace.
+    pub(super) own: BTreeSet<String>,
 }
 
-fn foreign(lock: &str) -> BTreeSet<String> {
-    let packages = lock.split("[[package]]").skip(1);
-    let from_elsewhere = packages.filter(|package| package.contains("\nsource = "));
-    let name = |package: &str| {
+/// The packages of this workspace.
+pub(super) fn packages() -> Result<Packages> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    Ok(parse(&lock))
+}
+
+fn parse(lock: &str) -> Packages {
+    let mut packages = Packages::default();
+    for package in lock.split("[[package]]").skip(1) {
         let mut lines = package.lines();
-        let name = lines.find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))?;
-        Some(name.to_owned())
-    };
-    from_elsewhere.filter_map(name).collect()
+        let name = lines.find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+        let is_foreign = package.contains("\nsource = ");
+        let of = if is_foreign { &mut packages.registry } else { &mut packages.own };
+        of.extend(name.map(str::to_owned));
+    }
+    packages
 }
 
 /// The names of the parts that a folder holds of some packages.
@@ -57,8 +67,18 @@ pub(super) fn units_to_copy(
     units(from, packages).into_iter().filter(is_later).collect()
 }
 
+/// Those of some parts that `to` lacks, or that were compiled at another time than there.
+pub(super) fn units_that_differ(
+    from: &Path,
+    to: &Path,
+    units: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let differs = |unit: &&String| compiled(from, unit) != compiled(to, unit);
+    units.iter().filter(differs).cloned().collect()
+}
+
 /// When a part was compiled: the time of the last of what cargo wrote of it.
-fn compiled(folder: &Path, unit: &str) -> Option<SystemTime> {
+pub(super) fn compiled(folder: &Path, unit: &str) -> Option<SystemTime> {
     let folder = folder.join(FINGERPRINTS).join(unit);
     let time = |name: String| fs::metadata(folder.join(name)).ok()?.modified().ok();
     names(&folder).filter_map(time).max()
@@ -89,16 +109,16 @@ pub(super) fn copy(from: &Path, to: &Path, units: &BTreeSet<String>) -> Result<(
 }
 
 /// A file name without what follows the hash.
-fn stem(name: &str) -> &str {
+pub(super) fn stem(name: &str) -> &str {
     name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
-fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
+pub(super) fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok())
 }
 
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     let mut pending: Vec<(PathBuf, PathBuf)> = vec![(from.to_owned(), to.to_owned())];
     while let Some((from, to)) = pending.pop() {
         if from.is_dir() {
@@ -116,9 +136,13 @@ fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
     }
-    fs::copy(from, to)?;
+    // A program that runs, this one among them, keeps the file that it was started from.
+    let copied = to.with_extension("copied");
+    fs::copy(from, &copied)?;
     let modified = fs::metadata(from)?.modified()?;
-    File::options().write(true).open(to)?.set_times(FileTimes::new().set_modified(modified))
+    let times = FileTimes::new().set_modified(modified);
+    File::options().write(true).open(&copied)?.set_times(times)?;
+    fs::rename(copied, to)
 }
 
 #[cfg(test)]
@@ -153,7 +177,7 @@ mod tests {
         let rlib = File::options().write(true).open(from.join("deps/libserde-01.rlib")).unwrap();
         rlib.set_times(FileTimes::new().set_modified(old)).unwrap();
 
-        let found = units(&from, &foreign(LOCK));
+        let found = units(&from, &parse(LOCK).registry);
         assert_eq!(found, BTreeSet::from(["serde-01".to_owned()]));
         copy(&from, &to, &found).unwrap();
         for path in
@@ -177,7 +201,7 @@ mod tests {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             file.set_times(FileTimes::new().set_modified(time)).unwrap();
         };
-        let brought = || !units_to_copy(&from, &to, &foreign(LOCK)).is_empty();
+        let brought = || !units_to_copy(&from, &to, &parse(LOCK).registry).is_empty();
         at(&from, 100);
         assert!(brought(), "it is lacking");
         at(&to, 200);

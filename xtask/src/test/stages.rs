@@ -38,7 +38,9 @@ pub(super) fn all(run: &mut Run) {
     run.check("the demo, as the README has it", |_| command(&["demo"]));
     run.check("the page about Git", |_| command(&["docs-check", "--focus", "gitops"]));
     // Cargo lets one build wait for another, and those that were begun link an image first.
-    run.check("documentation", build::document);
+    run.check("documentation", |progress| {
+        build::keep_own(&[&built, &build::document(progress)?], progress)
+    });
     run.stage("tests in the documentation", documented_tests);
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
     // It waits most of its time, for Kubernetes' garbage collector and until nothing is written any more.

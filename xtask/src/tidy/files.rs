@@ -101,11 +101,11 @@ pub(super) fn machine_paths(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(workspace.files.iter().flat_map(|file| lines_with(file, &named)).collect())
 }
 
-/// Programs that know the folder they were compiled in: they would read files of that checkout wherever they are
-/// run, also when it is gone. Examples are workspaces of their own.
+/// Programs that know the folder they were compiled in: another checkout may take them from the cache. Examples are
+/// workspaces of their own, of which nothing is kept.
 pub(super) fn compiled_paths(workspace: &Workspace) -> Result<Vec<String>> {
-    let ours = rust(workspace).filter(|file| !file.path.starts_with("examples/"));
-    Ok(ours.flat_map(|file| lines_with(file, &[concat!("env!(\"CARGO_", "MANIFEST")])).collect())
+    let kept = rust(workspace).filter(|file| !file.path.starts_with("examples/"));
+    Ok(kept.flat_map(|file| lines_with(file, &[concat!("env!(\"CARGO_", "MANIFEST")])).collect())
 }
 
 /// Calls in pure crates that make a decision depend on more than its arguments.
