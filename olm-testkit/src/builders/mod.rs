@@ -8,6 +8,7 @@ mod catalog;
 mod crd;
 mod csv;
 mod objects;
+mod probe;
 
 pub use bundle::Bundle;
 pub use catalog::{CatalogDir, Package};
@@ -16,3 +17,4 @@ pub use csv::{CsvBuilder, IMAGE, csv, deployment_spec};
 pub use objects::{
     catalog_source, cluster_role, namespace, operator_group, service_account, subscription,
 };
+pub use probe::readiness_probe;

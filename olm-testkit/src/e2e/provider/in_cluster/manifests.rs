@@ -10,6 +10,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
+use crate::builders::readiness_probe;
+
 /// Where registries of OLM listen.
 pub(super) const PORT: u16 = 50051;
 
@@ -113,7 +115,7 @@ fn pod(image: &str, content: &Content) -> Value {
             "command": ["/bin/opm"],
             "args": ["serve", "/configs"],
             "ports": [{"name": "grpc", "containerPort": PORT}],
-            "readinessProbe": {"grpc": {"port": PORT}, "periodSeconds": 1},
+            "readinessProbe": readiness_probe(json!({"grpc": {"port": PORT}})),
             "securityContext": {
                 "allowPrivilegeEscalation": false,
                 "readOnlyRootFilesystem": true,

@@ -10,7 +10,7 @@ use olm_types::api::{
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::builders::{Crd, csv};
+use crate::builders::{Crd, csv, readiness_probe};
 use crate::e2e::TestContext;
 use crate::stand_in::Server;
 use crate::wait::TIMEOUT;
@@ -80,10 +80,8 @@ impl Example {
         let built = built.deployments(|spec| {
             let pod = &mut spec["template"]["spec"]["containers"][0];
             pod["args"] = json!(container);
-            pod["readinessProbe"] = json!({
-                "httpGet": {"path": "/healthz", "port": PORT, "scheme": "HTTPS"},
-                "periodSeconds": 1,
-            });
+            let healthz = json!({"path": "/healthz", "port": PORT, "scheme": "HTTPS"});
+            pod["readinessProbe"] = readiness_probe(json!({"httpGet": healthz}));
         });
         let built = match self.converts {
             true => built.install_modes(&[InstallModeType::AllNamespaces]),

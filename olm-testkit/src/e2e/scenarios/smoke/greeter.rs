@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::builders::{Bundle, Crd, CsvBuilder, csv};
+use crate::builders::{Bundle, Crd, CsvBuilder, csv, readiness_probe};
 use crate::e2e::TestContext;
 use crate::wait::TIMEOUT;
 
@@ -46,7 +46,7 @@ pub(super) fn version_of(ctx: &TestContext, version: &str) -> CsvBuilder {
             let container = &mut pod["containers"][0];
             container["args"] = json!(args);
             container["readinessProbe"] =
-                json!({"httpGet": {"path": "/", "port": PORT}, "periodSeconds": 1});
+                readiness_probe(json!({"httpGet": {"path": "/", "port": PORT}}));
             container["securityContext"] = json!({
                 "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]},
             });
