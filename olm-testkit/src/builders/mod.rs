@@ -8,13 +8,11 @@ mod catalog;
 mod crd;
 mod csv;
 mod objects;
-mod probe;
 
 pub use bundle::Bundle;
 pub use catalog::{CatalogDir, Package};
 pub use crd::Crd;
-pub use csv::{CsvBuilder, IMAGE, csv, deployment_spec};
+pub use csv::{CsvBuilder, IMAGE, csv, deployment_spec, readiness_probe};
 pub use objects::{
     catalog_source, cluster_role, namespace, operator_group, service_account, subscription,
 };
-pub use probe::readiness_probe;
