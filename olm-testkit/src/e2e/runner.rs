@@ -1,5 +1,5 @@
 //! Plays scenarios side by side, those with global catalogs one by one among them, and those that
-//! run alone one by one after them; the last are those that nothing on the machine may disturb.
+//! run alone one by one after them; the last are those that a busy machine disturbs.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -55,7 +55,7 @@ pub struct Settings {
 }
 
 /// Plays scenarios and reports each when it is over. The outcomes are in the order of the
-/// scenarios. Those that nothing may disturb wait for `quiet`, too.
+/// scenarios. Those that a busy machine disturbs wait for `quiet`, too.
 pub async fn play_all(
     provider: &Arc<dyn Provider>,
     scenarios: Vec<Scenario>,

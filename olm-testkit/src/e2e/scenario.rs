@@ -31,7 +31,7 @@ pub enum RunsWith {
     OthersWithoutGlobalCatalogs,
     /// None: it disturbs them.
     None,
-    /// None, and nothing else on the machine, either: it shows what clients notice within a second.
+    /// None, and nothing that keeps the machine busy: it shows what clients notice within a second.
     NothingAtAll,
 }
 
@@ -89,7 +89,7 @@ impl Scenario {
         Self { beside: RunsWith::None, ..self }
     }
 
-    /// Runs alone, once nothing else runs on the machine.
+    /// Runs alone, once nothing keeps the machine busy.
     #[must_use]
     pub fn undisturbed(self) -> Self {
         Self { beside: RunsWith::NothingAtAll, ..self }

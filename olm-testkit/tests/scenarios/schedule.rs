@@ -11,9 +11,14 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use libtest_mimic::{Arguments, Trial};
+use olm_tools::ALONE_BEGIN;
 
-/// Scenarios wait most of their time, so more run at once than there are processors.
-const AT_ONCE: usize = 7;
+/// Places of scenarios that are under way. They wait most of their time, so there are more than processors.
+const PLACES: usize = 14;
+
+/// Seconds from which on a scenario takes two places: it has a cluster, a browser or dozens of objects of its own,
+/// and keeps processors busy that others leave to wait.
+const LONG: u32 = 30;
 
 /// Beginnings of names of scenarios that are played by themselves, when all others are over: they count how many
 /// steps something is written in, and a busy machine makes steps of what is one; or they compare seconds of a Lease.
@@ -148,8 +153,13 @@ const SECONDS: &[(&str, u32)] = &[
 ];
 
 /// Scenarios that wait for a place, and places.
-static WAITING: Mutex<Waiting> =
-    Mutex::new(Waiting { all: 0, places: 0, queue: BTreeSet::new(), lanes: BTreeSet::new() });
+static WAITING: Mutex<Waiting> = Mutex::new(Waiting {
+    all: 0,
+    places: 0,
+    are_alone: false,
+    queue: BTreeSet::new(),
+    lanes: BTreeSet::new(),
+});
 
 /// Something became free.
 static FREE: Condvar = Condvar::new();
@@ -159,6 +169,8 @@ struct Waiting {
     all: usize,
     /// Those of them that are free.
     places: usize,
+    /// All are over but those that are played by themselves.
+    are_alone: bool,
     queue: BTreeSet<Entry>,
     /// Lanes in which a scenario is under way.
     lanes: BTreeSet<&'static str>,
@@ -186,7 +198,7 @@ pub fn prepare(arguments: &mut Arguments, trials: &mut [Trial]) -> Result<()> {
     for (name, _) in SECONDS {
         ensure!(trials.iter().any(|trial| trial.name() == *name), "there is no scenario {name}");
     }
-    let places = arguments.test_threads.unwrap_or(AT_ONCE).max(1);
+    let places = arguments.test_threads.unwrap_or(PLACES).max(1);
     let mut state = waiting();
     (state.all, state.places) = (places, places);
     drop(state);
@@ -206,6 +218,9 @@ pub fn enter(name: &'static str) -> TrialSlot {
         state = FREE.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
     state.queue.remove(&entry);
+    if is_alone && !std::mem::replace(&mut state.are_alone, true) {
+        println!("{ALONE_BEGIN}");
+    }
     let places = state.needed(&entry);
     state.places -= places;
     state.lanes.extend(lane);
@@ -222,8 +237,12 @@ impl Waiting {
         first.filter(|entry| self.places >= self.needed(entry))
     }
 
-    fn needed(&self, (is_alone, ..): &Entry) -> usize {
-        if *is_alone { self.all } else { 1 }
+    fn needed(&self, (is_alone, Reverse(seconds), ..): &Entry) -> usize {
+        match is_alone {
+            true => self.all,
+            false if *seconds >= LONG => self.all.min(2),
+            false => 1,
+        }
     }
 }
 

@@ -33,6 +33,6 @@ pub use go::go;
 pub use helm::Helm;
 pub use kubernetes::{COREDNS_VERSION, KUBERNETES, NodePrograms, Part, Tools, kubectl};
 pub use peers::{AcceptanceSuite, ConfigMapServer, KStatus, OlmV0, Opm};
-pub use progress::Progress;
+pub use progress::{ALONE_BEGIN, Progress};
 pub use run::tail;
 pub use workspace::workspace;

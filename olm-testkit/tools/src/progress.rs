@@ -29,3 +29,7 @@ impl fmt::Debug for Progress {
         f.write_str("Progress")
     }
 }
+
+/// The line with which the scenarios on API servers say that all are over but those that are played by themselves.
+/// Whoever reads it may begin what needs a machine at rest, too.
+pub const ALONE_BEGIN: &str = "all others are over: scenarios that are played by themselves begin";

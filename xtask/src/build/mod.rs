@@ -17,7 +17,7 @@ use crate::commands::Starts;
 use crate::compiled;
 use crate::program_builds::ProgramBuilds;
 use crate::progress::Progress;
-use crate::workspace::{cargo, target};
+use crate::workspace::{cargo, root, target};
 pub use messages::{Built, Executable};
 use olm_tools::times;
 
@@ -105,15 +105,24 @@ pub fn build(what: &str, targets: &[&str], progress: &Progress) -> Result<Built>
     run(&name, cargo_build(targets), progress).with_context(|| format!("{what} does not compile"))
 }
 
-/// Renders the documentation, with what was compiled for an earlier checkout.
+/// Renders the documentation, with what was compiled for an earlier checkout, and with the processor time that others
+/// leave.
 ///
 /// # Errors
 /// It has a warning, or something does not compile.
 pub fn document(progress: &Progress) -> Result<Built> {
-    let mut command = cargo();
+    let mut command = of_low_priority(&cargo());
     command.args(["doc", "--quiet", "--message-format=json", "--no-deps", WORKSPACE, FEATURES]);
     command.env("RUSTDOCFLAGS", "-Dwarnings");
     run("documentation", command, progress).context("the documentation has errors")
+}
+
+/// The same command, without arguments, at the lowest priority there is.
+fn of_low_priority(command: &Command) -> Command {
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "19"]).arg(command.get_program());
+    nice.current_dir(root());
+    nice
 }
 
 /// Keeps what these builds made of the workspace's own packages for a checkout with the same sources.

@@ -36,6 +36,11 @@ impl BackgroundCommand {
         Ok(Self { arguments: arguments.join(" "), child, output })
     }
 
+    /// Ends its input, which lets it begin what a busy machine disturbs.
+    pub(super) fn end_input(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
     /// Waits for its end, and prints what it has printed.
     ///
     /// # Errors
@@ -58,8 +63,7 @@ impl BackgroundCommand {
     }
 
     fn end(mut self) -> Result<(String, bool, String)> {
-        // With the end of its input nothing runs beside it any more.
-        drop(self.child.stdin.take());
+        self.end_input();
         let status = self.child.wait().context("cannot wait for a command")?;
         let printed = fs::read(&self.output)
             .with_context(|| format!("cannot read {}", self.output.display()))?;

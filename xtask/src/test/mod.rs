@@ -6,6 +6,7 @@
 mod advisories;
 mod arguments;
 mod background;
+mod beside;
 mod changed;
 pub mod concerns;
 mod output;

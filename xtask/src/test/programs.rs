@@ -35,14 +35,20 @@ pub(super) fn side_by_side(mut programs: Vec<&Executable>, summary: &mut Summary
     thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
 }
 
-/// Runs a test program; its output is passed on line by line.
-pub(super) fn streamed(program: &Executable, variables: &[(&str, &str)], summary: &mut Summary) {
+/// Runs a test program; its output is passed on line by line, to `take` as well.
+pub(super) fn streamed(
+    program: &Executable,
+    variables: &[(&str, &str)],
+    summary: &mut Summary,
+    mut take: impl FnMut(&str),
+) {
     let mut command = command(program);
     command.envs(variables.iter().copied());
     let mut results = Results::default();
     let ended = lines(command, |line| {
         println!("{line}");
         results.read(line);
+        take(line);
     });
     count(program, ended.map(|_| results), summary);
 }

@@ -7,6 +7,7 @@ use anyhow::{Result, bail, ensure};
 use super::Arguments;
 use super::advisories;
 use super::background::BackgroundCommand;
+use super::beside::{Documentation, Node};
 use super::programs::{counted, developer_command, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
@@ -29,7 +30,7 @@ pub(super) fn all(run: &mut Run) {
     let Some(built) = compile(run) else { return };
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
     run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
-    let node = Node::begin();
+    let mut node = Node::begin();
     let plans = begin_plans(run);
     run.check("the page about metrics", |_| command(&["metrics", "--check"]));
     run.stage("alerts, evaluated by Prometheus' own tool", |run| {
@@ -38,17 +39,20 @@ pub(super) fn all(run: &mut Run) {
     run.check("the demo, as the README has it", |_| command(&["demo"]));
     run.check("the page about Git", |_| command(&["docs-check", "--focus", "gitops"]));
     // Cargo lets one build wait for another, and those that were begun link an image first.
-    run.check("documentation", |progress| {
-        build::keep_own(&[&built, &build::document(progress)?], progress)
-    });
     run.stage("tests in the documentation", documented_tests);
+    let documentation = Documentation::begin();
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
     // It waits most of its time, for Kubernetes' garbage collector and until nothing is written any more.
     run.check("what is left of the demo's plans, begun before", |_| {
         plans.and_then(BackgroundCommand::finish)
     });
-    run.stage("scenarios on real API servers", |run| scenarios(run, &built, None));
+    run.stage("scenarios on real API servers", |run| {
+        play(run, &built, &[], |line| node.read(line));
+    });
     run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
+    run.check("what is left of the documentation, begun before", |progress| {
+        build::keep_own(&[&built, &documentation.finish()?], progress)
+    });
     run.stage("the image that ships", image);
 }
 
@@ -85,7 +89,7 @@ pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32, arguments:
     let variables: Vec<_> = names.into_iter().chain(compares).chain(operators).collect();
     for round in 1..=rounds {
         println!("round {round} of {rounds}");
-        run.stage("scenarios that were asked for", |run| play(run, &built, &variables));
+        run.stage("scenarios that were asked for", |run| play(run, &built, &variables, |_| {}));
     }
 }
 
@@ -95,38 +99,6 @@ fn released(run: &mut Run) -> Option<String> {
     let folder = built.as_ref().ok().map(|folder| folder.display().to_string());
     run.summary.check("the operators that ship", built.map(drop));
     folder
-}
-
-/// Scenarios on a real node, and a small catalog. Both wait most of their time, for Pods and until nothing
-/// is written any more, so other stages run beside them.
-struct Node {
-    scenarios: Result<BackgroundCommand>,
-    catalog: Result<BackgroundCommand>,
-}
-
-impl Node {
-    fn begin() -> Self {
-        let scenarios = BackgroundCommand::begin(&[
-            "e2e",
-            "--cluster",
-            "real",
-            "--needs-node",
-            "--or-skip",
-            "--jobs",
-            "3",
-            "--alone-on-request",
-        ]);
-        Self { scenarios, catalog: BackgroundCommand::begin(&["soak", "--sample"]) }
-    }
-
-    fn end(self, run: &mut Run) {
-        let played = self.scenarios.and_then(|it| it.finish_counted(&mut run.summary));
-        if let Err(error) = played {
-            run.summary.check("scenarios on a real node", Err(error));
-        }
-        let result = self.catalog.and_then(BackgroundCommand::finish);
-        run.summary.check("a small catalog, installed, upgraded and removed", result);
-    }
 }
 
 /// What needs no build.
@@ -169,13 +141,13 @@ pub(super) fn unit_tests(run: &mut Run, built: &Built, wanted: impl Fn(&str) -> 
 /// Plays scenarios, all of them or those whose names begin so.
 pub(super) fn scenarios(run: &mut Run, built: &Built, only: Option<&str>) {
     let variables = only.map(|only| ("OLM_SCENARIOS", only));
-    play(run, built, variables.as_slice());
+    play(run, built, variables.as_slice(), |_| {});
 }
 
-fn play(run: &mut Run, built: &Built, variables: &[(&str, &str)]) {
+fn play(run: &mut Run, built: &Built, variables: &[(&str, &str)], take: impl FnMut(&str)) {
     let program = built.executables.iter().find(|one| is_scenarios(one));
     match program {
-        Some(program) => streamed(program, variables, &mut run.summary),
+        Some(program) => streamed(program, variables, &mut run.summary, take),
         None => run.summary.check(SCENARIOS, Err(anyhow::anyhow!("cargo has not built them"))),
     }
 }

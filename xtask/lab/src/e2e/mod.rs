@@ -56,7 +56,7 @@ pub struct Arguments {
     /// Counts everything as skipped, and does not fail, where this machine cannot have the cluster
     #[arg(long)]
     or_skip: bool,
-    /// Begins the scenarios that nothing may disturb when the standard input has ended
+    /// Begins the scenarios that a busy machine disturbs when the standard input has ended
     #[arg(long)]
     alone_on_request: bool,
     /// Compares what `kubectl olm plan` shows of each installation and upgrade with what is done, on local
