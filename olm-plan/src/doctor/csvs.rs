@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::fix::{create, line, patch, removal};
 use super::{Fix, Found, View};
 use crate::observed::{Observed, name, namespace};
-use crate::tree::{deployments, pods, waiting};
+use crate::tree::{deployments, pods, refused_pods, waiting};
 
 /// What OLM says of an account that another CSV owns.
 const FOREIGN: &str = "owned by another ClusterServiceVersion";
@@ -71,6 +71,21 @@ pub(super) fn image(view: &View<'_>) -> Vec<Found> {
         let see = line(namespace(&csv.metadata), &["describe", "pod", &pod]);
         let wait = format!("the kubelet tries again: see that nodes reach the registry; {see}");
         Some((format!("Pod {pod} waits with {reason}"), Fix::Wait(wait)))
+    })
+}
+
+/// No Pod of a Deployment can be made: the API server refuses them, and OLM only says that it waits for the Deployment.
+pub(super) fn pods_refused(view: &View<'_>) -> Vec<Found> {
+    of_csvs(view, |csv| {
+        let mut all = deployments(view.observed, csv);
+        let (deployment, why) = all.find_map(|one| Some((one, refused_pods(one)?)))?;
+        let own = name(&deployment.metadata);
+        let see = line(namespace(&csv.metadata), &["describe", "deployment", own]);
+        let wait = format!(
+            "Kubernetes tries again: create the ServiceAccount, or change the quota or the policy, that the message \
+             names; {see}"
+        );
+        Some((format!("no Pod of Deployment {own} can be made: {why}"), Fix::Wait(wait)))
     })
 }
 

@@ -19,7 +19,6 @@ mod objects;
 mod plans;
 mod preconditions;
 mod reading;
-mod refused_pods;
 mod server;
 mod subscriptions;
 mod view;

@@ -5,9 +5,7 @@ use super::{
     API_SERVICES, CATALOGS, CONDITIONS, CRDS, CSVS, Code, DEPLOYMENTS, LEFT, OLM_DEPLOYMENTS,
     PACKAGES, PLANS, PODS, RIGHTS, SECRETS, SERVICES, SUBSCRIPTIONS, WEBHOOKS, before, row,
 };
-use crate::doctor::{
-    certificates, csvs, failed, objects, preconditions, refused_pods, server, subscriptions,
-};
+use crate::doctor::{certificates, csvs, failed, objects, preconditions, server, subscriptions};
 
 pub(super) const CODES: &[Code] = &[
     row(
@@ -220,6 +218,6 @@ pub(super) const CODES: &[Code] = &[
         ),
         Wait,
         &[CSVS, DEPLOYMENTS],
-        refused_pods::find,
+        csvs::pods_refused,
     ),
 ];
