@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Trial};
 use olm_tools::ALONE_BEGIN;
 
 /// Places of scenarios that are under way. They wait most of their time, so there are more than processors.
-const PLACES: usize = 14;
+const PLACES: usize = 12;
 
 /// Seconds from which on a scenario takes two places: it has a cluster, a browser or dozens of objects of its own,
 /// and keeps processors busy that others leave to wait.

@@ -33,8 +33,8 @@ impl Node {
         Self { scenarios, catalog: BackgroundCommand::begin(&["soak", "--sample"]) }
     }
 
-    /// Takes a line of the scenarios on API servers in: those on the node that nothing may disturb begin with
-    /// those that are played by themselves. Both rest most of the time, on clusters of their own.
+    /// Takes a line of the scenarios on API servers in: those on the node that a busy machine disturbs begin
+    /// with those that are played by themselves. Both rest most of the time, on clusters of their own.
     pub(super) fn read(&mut self, line: &str) {
         if let (ALONE_BEGIN, Ok(scenarios)) = (line, &mut self.scenarios) {
             scenarios.end_input();
