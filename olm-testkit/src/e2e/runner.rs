@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow};
 use futures::{FutureExt, StreamExt, stream};
 use tokio::time::timeout;
 
-use super::{Provider, RunsWith, Scenario, TestContext, evidence, healthy};
+use super::{Need, Provider, RunsWith, Scenario, TestContext, evidence, healthy};
 
 /// No scenario takes longer: each waits for a few conditions, with a deadline for each.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -63,23 +63,27 @@ pub async fn play_all(
     quiet: impl Future<Output = ()>,
     report: impl Fn(&Outcome),
 ) -> Vec<Outcome> {
-    let mut groups = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+    let mut groups = [const { Vec::new() }; 5];
     for (number, scenario) in scenarios.into_iter().enumerate() {
-        let [others, global, alone, undisturbed] = &mut groups;
+        let [others, global, alone, undisturbed, changing] = &mut groups;
         let group = match scenario.beside {
             RunsWith::Others => others,
             RunsWith::OthersWithoutGlobalCatalogs => global,
             RunsWith::None => alone,
+            RunsWith::NothingAtAll if scenario.needs.contains(&Need::OlmPods) => changing,
             RunsWith::NothingAtAll => undisturbed,
         };
         group.push(async move {
             (number, outcome(provider, scenario, settings.evidence.as_deref()).await)
         });
     }
-    let [others, global, alone, undisturbed] = groups.map(stream::iter);
+    let [others, global, alone, undisturbed, changing] = groups.map(stream::iter);
     let others = others.buffer_unordered(settings.at_once.max(1));
     let beside = stream::select(global.buffer_unordered(1), others);
-    let undisturbed = quiet.map(|()| undisturbed.buffer_unordered(1)).flatten_stream();
+    // Those that change how the operators run are played one at a time, beside one that does not: all of them rest
+    // most of the time.
+    let undisturbed = stream::select(changing.buffer_unordered(1), undisturbed.buffer_unordered(1));
+    let undisturbed = quiet.map(|()| undisturbed).flatten_stream();
     let mut runs = pin!(beside.chain(alone.buffer_unordered(1)).chain(undisturbed));
     let mut outcomes = Vec::new();
     while let Some(run) = runs.next().await {

@@ -6,6 +6,7 @@
 mod messages;
 pub mod shipped;
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -111,17 +112,17 @@ pub fn build(what: &str, targets: &[&str], progress: &Progress) -> Result<Built>
 /// # Errors
 /// It has a warning, or something does not compile.
 pub fn document(progress: &Progress) -> Result<Built> {
-    let mut command = of_low_priority(&cargo());
+    let mut command = of_low_priority(cargo().get_program());
+    command.current_dir(root());
     command.args(["doc", "--quiet", "--message-format=json", "--no-deps", WORKSPACE, FEATURES]);
     command.env("RUSTDOCFLAGS", "-Dwarnings");
     run("documentation", command, progress).context("the documentation has errors")
 }
 
-/// The same command, without arguments, at the lowest priority there is.
-fn of_low_priority(command: &Command) -> Command {
+/// A program that gets the processor time that others leave.
+pub fn of_low_priority(program: impl AsRef<OsStr>) -> Command {
     let mut nice = Command::new("nice");
-    nice.args(["-n", "19"]).arg(command.get_program());
-    nice.current_dir(root());
+    nice.args(["-n", "19"]).arg(program);
     nice
 }
 

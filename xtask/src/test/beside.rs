@@ -2,12 +2,13 @@
 
 use std::thread::{self, JoinHandle};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use olm_tools::ALONE_BEGIN;
 
 use super::background::BackgroundCommand;
+use super::programs::{LowPriorityTest, OneTest};
 use super::run::Run;
-use crate::build::{self, Built};
+use crate::build::{self, Built, Executable};
 use crate::progress::Progress;
 
 /// Scenarios on a real node, and a small catalog. Both wait most of their time, for Pods and until nothing
@@ -49,6 +50,51 @@ impl Node {
         }
         let result = self.catalog.and_then(BackgroundCommand::finish);
         run.summary.check("a small catalog, installed, upgraded and removed", result);
+    }
+}
+
+/// A test that asks `opm` about everything in real catalogs, which takes minutes of processor time. It gets what is left
+/// while the last scenarios are played, most of which rest: at that priority it would come to nothing before.
+pub(super) struct PeerComparison<'a> {
+    /// What it is in, until it begins.
+    program: Option<&'a Executable>,
+    running: Option<LowPriorityTest>,
+}
+
+impl<'a> PeerComparison<'a> {
+    /// The test.
+    pub(super) const TEST: OneTest =
+        OneTest { package: "olm-catalog", program: "main", name: "peer::catalogs_of_the_corpus" };
+
+    /// Looks for its program.
+    pub(super) fn of(built: &'a Built) -> Self {
+        let program = built.executables.iter().find(|one| Self::TEST.is_in(one));
+        Self { program, running: None }
+    }
+
+    /// Takes a line of the scenarios on API servers in.
+    pub(super) fn read(&mut self, line: &str) {
+        if line == ALONE_BEGIN {
+            self.begin();
+        }
+    }
+
+    /// Waits for its end; it begins now when it has not before.
+    pub(super) fn end(mut self, run: &mut Run) {
+        self.begin();
+        let ended = match self.running {
+            Some(running) => running.finish(&mut run.summary),
+            None => Err(anyhow!("cargo has not built its program")),
+        };
+        if let Err(error) = ended {
+            run.summary.check(Self::TEST.name, Err(error));
+        }
+    }
+
+    fn begin(&mut self) {
+        if let Some(program) = self.program.take() {
+            self.running = Some(LowPriorityTest::begin(program, Self::TEST.name));
+        }
     }
 }
 

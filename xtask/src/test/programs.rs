@@ -6,33 +6,91 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
 use super::output::{Results, summary_line};
 use super::summary::Summary;
-use crate::build::{BUILT, Executable};
+use crate::build::{BUILT, Executable, of_low_priority};
 use crate::workspace::{cargo, root, target, xtask};
 use olm_tools::times;
 
 /// Runs test programs, two at a time where there are two processors, those that took longest first.
-/// The output of each comes when it is over, as a whole.
-pub(super) fn side_by_side(mut programs: Vec<&Executable>, summary: &mut Summary) {
+/// The output of each comes when it is over, as a whole. The test `but` is left out.
+pub(super) fn side_by_side(
+    mut programs: Vec<&Executable>,
+    but: Option<&OneTest>,
+    summary: &mut Summary,
+) {
     programs.sort_by_key(|program| std::cmp::Reverse(times::last(&remembered(program))));
     let at_once = thread::available_parallelism().map_or(1, usize::from);
     let (pending, done) = (Mutex::new(programs.into_iter()), Mutex::new(summary));
     let work = || {
         loop {
             let Some(program) = pending.lock().ok().and_then(|mut it| it.next()) else { return };
-            let (output, results) = captured(program);
+            let mut command = command(program);
+            if let Some(test) = but.filter(|test| test.is_in(program)) {
+                command.args(["--exact", "--skip", test.name]);
+            }
+            let begun = Instant::now();
+            let (output, results) = captured(program, command);
+            remember(program, begun.elapsed());
             let Ok(mut summary) = done.lock() else { return };
             println!("\n{} of {}\n{output}", program.name, program.package);
             count(program, results, &mut summary);
         }
     };
     thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
+}
+
+/// Where a test is.
+#[derive(Debug)]
+pub(super) struct OneTest {
+    pub(super) package: &'static str,
+    pub(super) program: &'static str,
+    pub(super) name: &'static str,
+}
+
+impl OneTest {
+    /// Whether this program holds it.
+    pub(super) fn is_in(&self, program: &Executable) -> bool {
+        program.tests && program.package == self.package && program.name == self.program
+    }
+}
+
+/// A test that runs while other stages do.
+#[derive(Debug)]
+pub(super) struct LowPriorityTest {
+    program: Executable,
+    name: &'static str,
+    running: JoinHandle<(String, Result<Results>)>,
+}
+
+impl LowPriorityTest {
+    /// Has it run with the processor time that others leave.
+    pub(super) fn begin(program: &Executable, name: &'static str) -> Self {
+        let mut command = as_cargo_runs(program, of_low_priority(&program.path));
+        command.args(["--exact", name]);
+        let program = program.clone();
+        let runs = program.clone();
+        Self { program, name, running: thread::spawn(move || captured(&runs, command)) }
+    }
+
+    /// Waits for it, prints what it has printed, and counts it.
+    ///
+    /// # Errors
+    /// The program has no such test.
+    pub(super) fn finish(self, summary: &mut Summary) -> Result<()> {
+        let ended = self.running.join();
+        let (output, results) = ended.map_err(|_| anyhow!("reading its output has panicked"))?;
+        println!("\n{} of {}\n{output}", self.name, self.program.package);
+        let ran = results.as_ref().map_or(1, |it| it.passed + it.failed + it.not_run);
+        count(&self.program, results, summary);
+        ensure!(ran > 0, "{} has no test {}", self.program.name, self.name);
+        Ok(())
+    }
 }
 
 /// Runs a test program; its output is passed on line by line, to `take` as well.
@@ -137,9 +195,7 @@ fn count(program: &Executable, results: Result<Results>, summary: &mut Summary) 
     }
 }
 
-fn captured(program: &Executable) -> (String, Result<Results>) {
-    let begun = Instant::now();
-    let mut command = command(program);
+fn captured(program: &Executable, mut command: Command) -> (String, Result<Results>) {
     let output = command.stderr(Stdio::piped()).stdout(Stdio::piped()).output();
     let output = match output.context("cannot run a test program") {
         Ok(output) => output,
@@ -149,7 +205,6 @@ fn captured(program: &Executable) -> (String, Result<Results>) {
     let (printed, errors) = (text(&output.stdout), text(&output.stderr));
     let mut results = Results::default();
     printed.lines().for_each(|line| results.read(line));
-    remember(program, begun.elapsed());
     let good = output.status.success() || results.failed > 0;
     let results = match good {
         true => Ok(results),
@@ -158,10 +213,13 @@ fn captured(program: &Executable) -> (String, Result<Results>) {
     (printed + &errors, results)
 }
 
-/// A test program with what cargo would give it. Snapshots are looked for in this checkout, wherever the program was
-/// compiled.
 fn command(program: &Executable) -> Command {
-    let mut command = Command::new(&program.path);
+    as_cargo_runs(program, Command::new(&program.path))
+}
+
+/// A command that runs a test program, with what cargo would give it. Snapshots are looked for in this checkout,
+/// wherever the program was compiled.
+fn as_cargo_runs(program: &Executable, mut command: Command) -> Command {
     command.current_dir(&program.folder).stdin(Stdio::null());
     command.env("CARGO_MANIFEST_DIR", &program.folder).env("CARGO", cargo().get_program());
     command.env("INSTA_WORKSPACE_ROOT", root());

@@ -7,8 +7,8 @@ use anyhow::{Result, bail, ensure};
 use super::Arguments;
 use super::advisories;
 use super::background::BackgroundCommand;
-use super::beside::{Documentation, Node};
-use super::programs::{counted, developer_command, side_by_side, streamed};
+use super::beside::{Documentation, Node, PeerComparison};
+use super::programs::{OneTest, counted, developer_command, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, EVERYTHING, Executable, FEATURES, WORKSPACE};
@@ -41,15 +41,22 @@ pub(super) fn all(run: &mut Run) {
     // Cargo lets one build wait for another, and those that were begun link an image first.
     run.stage("tests in the documentation", documented_tests);
     let documentation = Documentation::begin();
-    run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
+    let mut peer = PeerComparison::of(&built);
+    run.stage("unit tests, property tests and snapshots", |run| {
+        unit_tests(run, &built, Some(&PeerComparison::TEST), |_| true);
+    });
     // It waits most of its time, for Kubernetes' garbage collector and until nothing is written any more.
     run.check("what is left of the demo's plans, begun before", |_| {
         plans.and_then(BackgroundCommand::finish)
     });
     run.stage("scenarios on real API servers", |run| {
-        play(run, &built, &[], |line| node.read(line));
+        play(run, &built, &[], |line| {
+            node.read(line);
+            peer.read(line);
+        });
     });
     run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
+    run.stage("what is left of the comparison with opm, begun before", |run| peer.end(run));
     run.check("what is left of the documentation, begun before", |progress| {
         build::keep_own(&[&built, &documentation.finish()?], progress)
     });
@@ -132,10 +139,15 @@ pub(super) fn compile(run: &mut Run) -> Option<Built> {
     }
 }
 
-/// Runs the test programs of some packages, apart from the scenarios.
-pub(super) fn unit_tests(run: &mut Run, built: &Built, wanted: impl Fn(&str) -> bool) {
+/// Runs the test programs of some packages, apart from the scenarios and one test.
+pub(super) fn unit_tests(
+    run: &mut Run,
+    built: &Built,
+    but: Option<&OneTest>,
+    wanted: impl Fn(&str) -> bool,
+) {
     let programs = built.executables.iter().filter(|one| one.tests && !is_scenarios(one));
-    side_by_side(programs.filter(|one| wanted(&one.package)).collect(), &mut run.summary);
+    side_by_side(programs.filter(|one| wanted(&one.package)).collect(), but, &mut run.summary);
 }
 
 /// Plays scenarios, all of them or those whose names begin so.

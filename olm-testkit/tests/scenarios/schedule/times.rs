@@ -1,31 +1,35 @@
-//! Which scenario begins when: the longest first, as many side by side as is fastest, and those that
-//! share something one after the other.
-//!
-//! The test runner gives every trial a thread of its own; here it waits for its place. So a scenario
-//! that waits for its turn blocks no other.
+//! What is known of scenarios: how long they take, and what they share.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+/// The names of those that the table of times has.
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
+    SECONDS.iter().map(|(name, _)| *name)
+}
 
-use anyhow::{Result, ensure};
-use libtest_mimic::{Arguments, Trial};
-use olm_tools::ALONE_BEGIN;
+/// What a scenario shares with others, of which one is played at a time.
+pub(super) fn lane(name: &str) -> Option<&'static str> {
+    LANES.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, lane)| *lane)
+}
 
-/// Places of scenarios that are under way. They wait most of their time, so there are more than processors.
-const PLACES: usize = 12;
+/// How many seconds a scenario takes, where that is known.
+pub(super) fn seconds(name: &str) -> u32 {
+    sum(|known| known == name)
+}
 
-/// Seconds from which on a scenario takes two places: it has a cluster, a browser or dozens of objects of its own,
-/// and keeps processors busy that others leave to wait.
-const LONG: u32 = 30;
+/// The same, or those of all of its lane together.
+pub(super) fn seconds_of_lane(name: &str) -> u32 {
+    let mine = lane(name);
+    sum(|known| known == name || mine.is_some() && lane(known) == mine)
+}
 
-/// Beginnings of names of scenarios that are played by themselves, when all others are over: they count how many
-/// steps something is written in, and a busy machine makes steps of what is one; or they compare seconds of a Lease.
-const ALONE: &[&str] = &["replicas::deposed", "slow::", "writes::"];
+fn sum(counts: impl Fn(&str) -> bool) -> u32 {
+    SECONDS.iter().filter(|(known, _)| counts(known)).map(|(_, seconds)| seconds).sum()
+}
 
 /// Beginnings of names, and what those scenarios share: of each lane one is played at a time.
 const LANES: &[(&str, &str)] = &[
+    // What a busy machine disturbs.
+    ("slow::", "seconds beside slow servers"),
+    ("writes::", "steps of writing"),
     // Two operators, between which and the API server something goes wrong.
     ("faults::", "faults"),
     // Two operators that are replaced, or get a second program beside them.
@@ -151,124 +155,3 @@ const SECONDS: &[(&str, u32)] = &[
     ("alone::no_catalog_operator", 15),
     ("packages::nothing_is_known", 15),
 ];
-
-/// Scenarios that wait for a place, and places.
-static WAITING: Mutex<Waiting> = Mutex::new(Waiting {
-    all: 0,
-    places: 0,
-    are_alone: false,
-    queue: BTreeSet::new(),
-    lanes: BTreeSet::new(),
-});
-
-/// Something became free.
-static FREE: Condvar = Condvar::new();
-
-struct Waiting {
-    /// Places that there are.
-    all: usize,
-    /// Those of them that are free.
-    places: usize,
-    /// All are over but those that are played by themselves.
-    are_alone: bool,
-    queue: BTreeSet<Entry>,
-    /// Lanes in which a scenario is under way.
-    lanes: BTreeSet<&'static str>,
-}
-
-/// A scenario that waits: whether it is played by itself, how long it takes, its name, its lane.
-type Entry = (bool, Reverse<u32>, &'static str, Option<&'static str>);
-
-/// A place among those that are under way; free again when this is dropped.
-pub struct TrialSlot {
-    name: &'static str,
-    lane: Option<&'static str>,
-    /// How many places it takes.
-    places: usize,
-    since: Instant,
-}
-
-/// Puts the trials in order, and has the test runner begin all of them: it learns here how many are
-/// under way.
-///
-/// # Errors
-///
-/// When the table of times names a scenario that there is not.
-pub fn prepare(arguments: &mut Arguments, trials: &mut [Trial]) -> Result<()> {
-    for (name, _) in SECONDS {
-        ensure!(trials.iter().any(|trial| trial.name() == *name), "there is no scenario {name}");
-    }
-    let places = arguments.test_threads.unwrap_or(PLACES).max(1);
-    let mut state = waiting();
-    (state.all, state.places) = (places, places);
-    drop(state);
-    arguments.test_threads = Some(trials.len().max(2));
-    trials.sort_by_key(|trial| Reverse(seconds(trial.name())));
-    Ok(())
-}
-
-/// Waits for a place.
-pub fn enter(name: &'static str) -> TrialSlot {
-    let lane = lane(name);
-    let is_alone = ALONE.iter().any(|begin| name.starts_with(begin));
-    let entry = (is_alone, Reverse(seconds(name)), name, lane);
-    let mut state = waiting();
-    state.queue.insert(entry);
-    while state.next() != Some(entry) {
-        state = FREE.wait(state).unwrap_or_else(PoisonError::into_inner);
-    }
-    state.queue.remove(&entry);
-    if is_alone && !std::mem::replace(&mut state.are_alone, true) {
-        println!("{ALONE_BEGIN}");
-    }
-    let places = state.needed(&entry);
-    state.places -= places;
-    state.lanes.extend(lane);
-    // There may be a place for the next one, too.
-    FREE.notify_all();
-    TrialSlot { name, lane, places, since: Instant::now() }
-}
-
-impl Waiting {
-    /// Who may begin now.
-    fn next(&self) -> Option<Entry> {
-        let may = |(_, _, _, lane): &&Entry| lane.is_none_or(|lane| !self.lanes.contains(lane));
-        let first = self.queue.iter().find(may).copied();
-        first.filter(|entry| self.places >= self.needed(entry))
-    }
-
-    fn needed(&self, (is_alone, Reverse(seconds), ..): &Entry) -> usize {
-        match is_alone {
-            true => self.all,
-            false if *seconds >= LONG => self.all.min(2),
-            false => 1,
-        }
-    }
-}
-
-impl Drop for TrialSlot {
-    fn drop(&mut self) {
-        println!("{:6.1} s  {}", self.since.elapsed().as_secs_f64(), self.name);
-        let mut state = waiting();
-        state.places += self.places;
-        if let Some(lane) = self.lane {
-            state.lanes.remove(lane);
-        }
-        FREE.notify_all();
-    }
-}
-
-fn lane(name: &str) -> Option<&'static str> {
-    LANES.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, lane)| *lane)
-}
-
-/// What is known of how long a scenario takes, or all of its lane together.
-fn seconds(name: &str) -> u32 {
-    let mine = lane(name);
-    let counts = |known: &str| known == name || mine.is_some() && lane(known) == mine;
-    SECONDS.iter().filter(|(known, _)| counts(known)).map(|(_, seconds)| seconds).sum()
-}
-
-fn waiting() -> MutexGuard<'static, Waiting> {
-    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
-}
