@@ -6,8 +6,10 @@ use std::process::{Child, Command, Stdio};
 
 use olm_testkit::not_run::not_run;
 
+use crate::support::built;
+
 fn registry(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_olm-registry"));
+    let mut command = Command::new(built("olm-registry"));
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -124,7 +126,7 @@ fn on_a_full_disk(blocks: usize, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     // An ignored signal stays ignored: writes fail, as on a full disk, instead of ending the process.
     let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
-    command.args(["-c", &limited, "sh", env!("CARGO_BIN_EXE_olm-registry")]).args(arguments);
+    command.args(["-c", &limited, "sh"]).arg(built("olm-registry")).args(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -158,7 +160,8 @@ fn a_file_system_that_is_full_is_reported_and_nothing_is_left_on_it() {
     let output = Command::new("unshare")
         .args(["--mount", "--map-root-user", "sh", "-c", ON_A_FULL_FILE_SYSTEM])
         .arg(&cache)
-        .args([env!("CARGO_BIN_EXE_olm-registry"), "serve", "--cache-only", "--cache-dir"])
+        .arg(built("olm-registry"))
+        .args(["serve", "--cache-only", "--cache-dir"])
         .args([&cache, &configs])
         .output();
     let output = match output {

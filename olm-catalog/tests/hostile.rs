@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::support::built;
+
 /// Most address space of a program, in KiB. An idle one needs about a third of it.
 const SPACE: u32 = 800 << 10;
 
@@ -19,7 +21,8 @@ fn refused(catalog: &Path) -> String {
     let started = Instant::now();
     let output = Command::new("sh")
         .args(["-c", &format!("ulimit -v {SPACE}; exec \"$@\""), "sh"])
-        .args([env!("CARGO_BIN_EXE_olm-registry"), "validate"])
+        .arg(built("olm-registry"))
+        .arg("validate")
         .arg(catalog)
         .output()
         .unwrap();
@@ -160,7 +163,7 @@ fn a_folder_that_changes_while_it_is_read() {
             }
         });
         let changed = (0..20).any(|_| {
-            let output = Command::new(env!("CARGO_BIN_EXE_olm-registry"))
+            let output = Command::new(built("olm-registry"))
                 .arg("validate")
                 .arg(folder.path())
                 .output()

@@ -9,6 +9,8 @@ use rstest::rstest;
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::support::built;
+
 const TEMPLATE: &str = "--alpha-image-ref-template=quay.io/{{.Package}}/{{.Name}}:v{{.Version}}";
 
 fn bundle() -> PathBuf {
@@ -41,7 +43,7 @@ fn unpacked(archive: &Path, to: &Path) -> PathBuf {
 }
 
 fn render(arguments: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_olm-registry");
+    let program = built("olm-registry");
     Command::new(program).arg("render").args(arguments).output().unwrap()
 }
 

@@ -59,4 +59,4 @@ pub mod take_over;
 pub mod wait;
 pub mod workload;
 
-pub use olm_tools::static_build;
+pub use olm_tools::{built_programs, static_build};

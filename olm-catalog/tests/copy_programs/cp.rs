@@ -5,13 +5,14 @@ use std::fs;
 use rstest::rstest;
 
 use super::Root;
+use crate::support::built;
 
 /// What the Job does: our image holds one program under several names.
 #[test]
 fn a_program_copied_into_a_volume_runs_there() {
     let root = Root::new();
     fs::create_dir_all(root.path("util")).unwrap();
-    root.link("bin/olm-copy", env!("CARGO_BIN_EXE_olm-copy"));
+    root.link("bin/olm-copy", built("olm-copy").to_str().unwrap());
     for name in ["cp", "cpb", "copy-content"] {
         root.link(&format!("bin/{name}"), "olm-copy");
     }

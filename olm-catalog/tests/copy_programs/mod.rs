@@ -11,6 +11,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::support::built;
+
 /// A folder that plays the root of an image, and the programs in it.
 struct Root {
     dir: TempDir,
@@ -77,7 +79,7 @@ impl Root {
 
     /// Runs a program of the binary in the root.
     fn run(&self, line: &str) -> Outcome {
-        let binary = env!("CARGO_BIN_EXE_olm-copy");
+        let binary = built("olm-copy");
         Outcome::of(Command::new(binary).args(line.split_whitespace()).current_dir(self.dir.path()))
     }
 

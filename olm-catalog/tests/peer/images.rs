@@ -3,7 +3,7 @@
 //! Needs the program `docker-registry`; without it the test says so and checks nothing.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use olm_catalog::bundle::RegistryV1;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{catalog_folder, compare, opm};
-use crate::support::ReservedAddress;
+use crate::support::{ReservedAddress, built};
 
 /// The image that a tool for bundles would build: labels repeat the annotations.
 fn image(bundle: &Path) -> Image {
@@ -67,8 +67,8 @@ fn blobs(program: &Path, arguments: &[&str], home: &Path) -> Result<Vec<Value>, 
     Ok(blobs.map(|blob| compare::without_zeros(blob.unwrap())).collect())
 }
 
-fn ours() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_olm-registry"))
+fn ours() -> PathBuf {
+    built("olm-registry")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,7 +109,7 @@ async fn both_render_a_catalog_in_an_image_the_same() {
     let arguments = ["--use-http", pushed.reference.as_str()];
     let theirs = blobs(opm().program(), &arguments, folder.path()).unwrap();
     assert!(theirs.len() > 3);
-    assert_eq!(blobs(ours(), &arguments, folder.path()).unwrap(), theirs);
+    assert_eq!(blobs(&ours(), &arguments, folder.path()).unwrap(), theirs);
 }
 
 /// A registry with a certificate that no authority has signed, with the images of another one.
@@ -153,9 +153,9 @@ async fn certificates_are_looked_at_unless_that_is_refused() {
     let reference = format!("{}/a/foo:v1", place.address);
     for flag in ["--skip-tls-verify", "--skip-tls-verify=true"] {
         let theirs = blobs(opm().program(), &[flag, &reference], folder.path()).unwrap();
-        assert_eq!(blobs(ours(), &[flag, &reference], folder.path()).unwrap(), theirs);
+        assert_eq!(blobs(&ours(), &[flag, &reference], folder.path()).unwrap(), theirs);
     }
-    for program in [opm().program(), ours()] {
+    for program in [opm().program(), &ours()] {
         let refused = blobs(program, &[&reference], folder.path());
         assert!(refused.is_err(), "{program:?}: {refused:?}");
     }

@@ -1,4 +1,4 @@
-//! Servers and clients on real sockets of this machine.
+//! Servers and clients on real sockets of this machine, and the programs of this crate.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,12 @@ use tokio_util::sync::CancellationToken;
 
 /// Longest wait for anything; far more than it takes.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A program of this crate, `olm-registry` or `olm-copy`.
+#[cfg(any(feature = "server", feature = "copy"))]
+pub fn built(program: &str) -> PathBuf {
+    olm_testkit::built_programs().unwrap().join(program)
+}
 
 /// An address where nothing listens, kept from other tests: a server may listen on it, more than
 /// once, as long as this lives.

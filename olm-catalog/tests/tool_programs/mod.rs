@@ -11,6 +11,8 @@ use std::process::Command;
 use rstest::rstest;
 use tempfile::TempDir;
 
+use crate::support::built;
+
 /// A folder with the binary under the names that our image has for it.
 struct Image {
     dir: TempDir,
@@ -20,7 +22,7 @@ impl Image {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for name in ["opm", "configmap-server"] {
-            symlink(env!("CARGO_BIN_EXE_olm-registry"), dir.path().join(name)).unwrap();
+            symlink(built("olm-registry"), dir.path().join(name)).unwrap();
         }
         Self { dir }
     }

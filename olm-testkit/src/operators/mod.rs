@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, bail};
+use olm_tools::built_programs;
 
 pub use admin::Admin;
 
@@ -101,15 +102,10 @@ pub struct Binaries {
 impl Binaries {
     /// Binaries beside the running executable: the target directory that cargo built it into.
     pub fn beside_this_executable(logs: &Path) -> Result<Self> {
-        let executable = std::env::current_exe().context("cannot find the running executable")?;
-        let mut dir = executable.parent().context("the executable has no directory")?;
-        // Test executables are one level deeper than binaries.
-        if dir.ends_with("deps") {
-            dir = dir.parent().unwrap_or(dir);
-        }
+        let dir = built_programs().context("cannot find the running executable")?;
         let operators = std::env::var_os(OPERATORS).map(PathBuf::from);
-        let all = Self::in_dir(dir, logs);
-        Ok(Self { operators: operators.unwrap_or_else(|| dir.to_owned()), ..all })
+        let all = Self::in_dir(&dir, logs);
+        Ok(Self { operators: operators.unwrap_or(dir), ..all })
     }
 
     /// Binaries in a directory.

@@ -16,6 +16,7 @@ use kube::Client;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
 use olm_catalog::bundle::config_map;
 use olm_testkit::builders::{self, Crd, csv};
+use olm_testkit::built_programs;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::Fixture;
 use olm_testkit::process::{Launch, Lifetime, Running};
@@ -58,10 +59,9 @@ impl Tools {
         let namespaces: Api<Namespace> = Api::all(client.clone());
         namespaces.create(&PostParams::default(), &builders::namespace(NAMESPACE)).await?;
         let dir = tempfile::tempdir().context("cannot create a directory")?;
-        let executable = std::env::current_exe().context("cannot find the running executable")?;
-        let built = executable.ancestors().nth(2).context("the executable has no directory")?;
+        let program = built_programs()?.join("olm-registry");
         for name in ["opm", "configmap-server"] {
-            symlink(built.join("olm-registry"), dir.path().join(name))?;
+            symlink(&program, dir.path().join(name))?;
         }
         Ok(Self { fixture, client, dir })
     }

@@ -12,6 +12,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
 use olm_testkit::builders::{Bundle, Crd, Package, csv};
+use olm_testkit::built_programs;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::kubelet::Kubelet;
 use olm_testkit::wait;
@@ -159,9 +160,7 @@ const AT_ONCE: usize = 16;
 /// The OperatorGroup, and nothing that runs by itself.
 pub async fn kubelet(ctx: &TestContext) -> Result<Kubelet> {
     ctx.operator_group().await?;
-    let executable = std::env::current_exe().context("cannot find the running executable")?;
-    let built = executable.ancestors().nth(2).context("the executable has no directory")?;
-    let (kubeconfig, program) = (ctx.kubeconfig().await?, built.join("olm-registry"));
+    let (kubeconfig, program) = (ctx.kubeconfig().await?, built_programs()?.join("olm-registry"));
     Kubelet::begin(&ctx.client, &ctx.namespace, kubeconfig, program).await
 }
 

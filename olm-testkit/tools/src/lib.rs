@@ -35,4 +35,4 @@ pub use kubernetes::{COREDNS_VERSION, KUBERNETES, NodePrograms, Part, Tools, kub
 pub use peers::{AcceptanceSuite, ConfigMapServer, KStatus, OlmV0, Opm};
 pub use progress::{ALONE_BEGIN, Progress};
 pub use run::tail;
-pub use workspace::workspace;
+pub use workspace::{built_programs, workspace};

@@ -1,5 +1,6 @@
-//! The checkout that a developer command or a test is about.
+//! The checkout that a developer command or a test is about, and what cargo has built beside it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The root of the checkout in which this process runs: the nearest folder from the current one upwards, or else from
@@ -14,6 +15,19 @@ pub fn workspace() -> PathBuf {
     found.unwrap_or_else(|| ".".into())
 }
 
+/// The folder of the programs that cargo built with this one. It is looked for when that runs, and not when it is
+/// compiled: a later checkout may have taken it from the cache.
+///
+/// # Errors
+/// It is not known where this program is.
+pub fn built_programs() -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let folder = program.parent().unwrap_or(&program);
+    // Programs with tests, and examples, lie one level deeper.
+    let is_deeper = folder.ends_with("deps") || folder.ends_with("examples");
+    Ok(folder.parent().filter(|_| is_deeper).unwrap_or(folder).to_owned())
+}
+
 fn root_above(start: &Path) -> Option<PathBuf> {
     start.ancestors().find(|folder| is_root(folder)).map(Path::to_path_buf)
 }
@@ -26,6 +40,12 @@ fn is_root(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_are_beside_the_folder_of_tests() {
+        let folder = built_programs().unwrap();
+        assert!(std::env::current_exe().unwrap().starts_with(folder.join("deps")));
+    }
 
     /// Tests run in the folder of their package.
     #[test]

@@ -5,6 +5,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use olm_testkit::built_programs;
+
 /// Makes clusters whose kubeconfig leads nowhere.
 const KIND: &str = r#"#!/bin/sh
 echo "kind $*" >> "${0%/*}/asked"
@@ -18,7 +20,7 @@ fn a_cluster_that_was_made_is_deleted_whatever_happens() {
     fs::write(&kind, KIND).unwrap();
     fs::set_permissions(&kind, Permissions::from_mode(0o755)).unwrap();
     let given = ["--image", "registry.example.com/olm:1", "--workload", "registry.example.com/w:1"];
-    let run = Command::new(env!("CARGO_BIN_EXE_xtask-lab"))
+    let run = Command::new(built_programs().unwrap().join("xtask-lab"))
         .args(["e2e", "--cluster", "kind", "--focus", "smoke", "--report"])
         .arg(dir.path().join("report"))
         .args(given)
@@ -45,7 +47,7 @@ kind delete cluster --name olm-rs-e2e --kubeconfig CACHE/olm-rs/kind/olm-rs-e2e/
 #[test]
 fn without_kind_the_remedy_is_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let run = Command::new(env!("CARGO_BIN_EXE_xtask-lab"))
+    let run = Command::new(built_programs().unwrap().join("xtask-lab"))
         .args(["e2e", "--cluster", "kind", "--report"])
         .arg(dir.path().join("report"))
         .env("PATH", dir.path())

@@ -8,9 +8,6 @@ use std::path::Path;
 use super::unit::{DEPS, FINGERPRINTS, compiled, hash, names, stem, units};
 use crate::build::Built;
 
-/// What rustc notes of a program whose path is compiled into a test: it is that of this checkout.
-const PROGRAM: &str = "# env-dep:CARGO_BIN_EXE_";
-
 /// What this program is made of, and has been compiled when it runs.
 const THIS_PROGRAM: [&str; 2] = ["xtask", "olm-tools"];
 
@@ -21,8 +18,7 @@ pub(super) fn is_untouched(target: &Path, packages: &BTreeSet<String>) -> bool {
     units(target, &others.cloned().collect()).is_empty()
 }
 
-/// The parts of these packages that builds in this target folder used, apart from tests of programs, which know
-/// where their program is.
+/// The parts of these packages that builds in this target folder used.
 pub(super) fn used(
     target: &Path,
     packages: &BTreeSet<String>,
@@ -32,8 +28,7 @@ pub(super) fn used(
     let executables: Vec<_> = executables.map(|one| &*one.path).collect();
     let mut hashes = hashes_of(target, &executables);
     hashes.extend(builds.iter().flat_map(|built| built.hashes.iter().cloned()));
-    let tied = tests_of_programs(target);
-    let is_used = |unit: &String| hashes.contains(hash(unit)) && !tied.contains(hash(unit));
+    let is_used = |unit: &String| hashes.contains(hash(unit));
     let used = units(target, packages).into_iter().filter(is_used).collect();
     &documented(target, packages) | &used
 }
@@ -63,16 +58,6 @@ fn hashes_of(folder: &Path, executables: &[&Path]) -> BTreeSet<String> {
     let same = names(&deps)
         .filter(|name| file(&deps.join(name)).is_some_and(|file| wanted.contains(&file)));
     same.map(|name| hash(stem(&name)).to_owned()).collect()
-}
-
-/// The hashes of test programs into which the path of another program is compiled.
-fn tests_of_programs(folder: &Path) -> BTreeSet<String> {
-    let deps = folder.join(DEPS);
-    let notes = names(&deps).filter(|name| name.ends_with(".d"));
-    let tied = notes.filter(|name| {
-        fs::read_to_string(deps.join(name)).is_ok_and(|note| note.contains(PROGRAM))
-    });
-    tied.map(|name| hash(stem(&name)).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -113,11 +98,6 @@ mod tests {
             write(target, &format!(".fingerprint/{unit}/{file}"), "");
         }
         write(target, "deps/olm_operator-04", "program");
-        write(
-            target,
-            "deps/main-05.d",
-            "# env-dep:CARGO_BIN_EXE_olm-copy=/x/target/debug/olm-copy\n",
-        );
         let program = target.join("olm-operator");
         fs::hard_link(target.join("deps/olm_operator-04"), &program).unwrap();
         let executable = Executable {
@@ -127,7 +107,7 @@ mod tests {
             path: program,
             tests: false,
         };
-        let hashes = ["01", "05", "06"].map(str::to_owned).into();
+        let hashes = ["01", "06"].map(str::to_owned).into();
         let built = Built { hashes, executables: vec![executable], ..Built::default() };
         let packages = ["olm-kit", "olm-operator", "olm-catalog"].map(str::to_owned).into();
         let found = used(target, &packages, &[&built]);

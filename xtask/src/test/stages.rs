@@ -45,15 +45,15 @@ pub(super) fn all(run: &mut Run) {
     run.stage("unit tests, property tests and snapshots", |run| {
         unit_tests(run, &built, Some(&PeerComparison::TEST), |_| true);
     });
-    // It waits most of its time, for Kubernetes' garbage collector and until nothing is written any more.
-    run.check("what is left of the demo's plans, begun before", |_| {
-        plans.and_then(BackgroundCommand::finish)
-    });
     run.stage("scenarios on real API servers", |run| {
         play(run, &built, &[], |line| {
             node.read(line);
             peer.read(line);
         });
+    });
+    // They wait most of their time, for Kubernetes' garbage collector and until nothing is written any more.
+    run.check("what is left of the demo's plans, begun before", |_| {
+        plans.and_then(BackgroundCommand::finish)
     });
     run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
     run.stage("what is left of the comparison with opm, begun before", |run| peer.end(run));

@@ -101,11 +101,12 @@ pub(super) fn machine_paths(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(workspace.files.iter().flat_map(|file| lines_with(file, &named)).collect())
 }
 
-/// Programs that know the folder they were compiled in: another checkout may take them from the cache. Examples are
-/// workspaces of their own, of which nothing is kept.
+/// Programs that know the folder they were compiled in, or that of a program beside them: another checkout may take
+/// them from the cache. Examples are workspaces of their own, of which nothing is kept.
 pub(super) fn compiled_paths(workspace: &Workspace) -> Result<Vec<String>> {
+    let paths = [concat!("env!(\"CARGO_", "MANIFEST"), concat!("env!(\"CARGO_", "BIN_EXE")];
     let kept = rust(workspace).filter(|file| !file.path.starts_with("examples/"));
-    Ok(kept.flat_map(|file| lines_with(file, &[concat!("env!(\"CARGO_", "MANIFEST")])).collect())
+    Ok(kept.flat_map(|file| lines_with(file, &paths)).collect())
 }
 
 /// Calls in pure crates that make a decision depend on more than its arguments.
@@ -172,9 +173,12 @@ mod tests {
 
     #[test]
     fn a_program_does_not_know_the_folder_it_was_compiled_in() {
-        let text = concat!("//! Header.\nenv!(\"CARGO_", "MANIFEST_DIR\")\n");
-        assert_eq!(compiled_paths(&workspace("xtask/src/a.rs", text)).unwrap().len(), 1);
-        assert!(compiled_paths(&workspace("examples/a/src/main.rs", text)).unwrap().is_empty());
+        for path in ["MANIFEST_DIR", "BIN_EXE_olm-copy"] {
+            let text = format!("//! Header.\nenv!(\"CARGO_{path}\")\n");
+            assert_eq!(compiled_paths(&workspace("xtask/src/a.rs", &text)).unwrap().len(), 1);
+            let example = compiled_paths(&workspace("examples/a/src/main.rs", &text));
+            assert!(example.unwrap().is_empty());
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ use olm_testkit::progress::Progress;
 use play::{Said, said};
 use tempfile::TempDir;
 
+use crate::support::built;
+
 /// Cases in which channels of one name lead to one CSV from several packages: v0 lists it for each, ours once
 /// (docs/differences.md). What ours lists is in the tests of `tools/legacy`; all other answers are the same.
 const LISTED_ONCE: [&str; 3] = [
@@ -33,7 +35,7 @@ async fn both_take_refuse_and_answer_the_same() {
     let theirs = ConfigMapServer::ensure(&Progress::to_stderr()).unwrap();
     let folder = TempDir::new().unwrap();
     let ours = folder.path().join("configmap-server");
-    symlink(env!("CARGO_BIN_EXE_olm-registry"), &ours).unwrap();
+    symlink(built("olm-registry"), &ours).unwrap();
     let cases = cases::all();
     let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     assert_eq!(names.len(), cases.len(), "two cases have one name");
@@ -59,7 +61,7 @@ async fn v0_serves_crds_as_v1beta1_has_them() {
     let theirs = ConfigMapServer::ensure(&Progress::to_stderr()).unwrap();
     let folder = TempDir::new().unwrap();
     let ours = folder.path().join("configmap-server");
-    symlink(env!("CARGO_BIN_EXE_olm-registry"), &ours).unwrap();
+    symlink(built("olm-registry"), &ours).unwrap();
     let case = cases::crd_of_v1();
     let mut listings = Vec::new();
     for program in [theirs.program(), &ours] {

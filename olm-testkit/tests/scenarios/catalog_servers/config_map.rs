@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::ResourceExt;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams};
 use olm_testkit::builders::csv;
+use olm_testkit::built_programs;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::process::{Launch, Lifetime};
 use olm_testkit::wait;
@@ -33,10 +34,8 @@ pub async fn config_map(ctx: Arc<TestContext>) -> Result<()> {
     .await?;
     ctx.create(&lists()).await?;
     let directory = tempfile::tempdir()?;
-    let executable = std::env::current_exe().context("cannot find the running executable")?;
-    let built = executable.ancestors().nth(2).context("the executable has no directory")?;
     let program = directory.path().join("configmap-server");
-    symlink(built.join("olm-registry"), &program)?;
+    symlink(built_programs()?.join("olm-registry"), &program)?;
     let (address, kubeconfig) = (address(&ctx, NAME).await?, ctx.kubeconfig().await?);
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
     let kubeconfig = kubeconfig.to_string_lossy();

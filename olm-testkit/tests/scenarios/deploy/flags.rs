@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
+use olm_testkit::built_programs;
 use olm_testkit::deploy::{self, Options};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::operators::Operator;
@@ -12,9 +13,7 @@ use serde_json::Value;
 
 /// Asked for their version, the binaries read every flag before it and end.
 pub async fn are_known(_: Arc<TestContext>) -> Result<()> {
-    let executable = std::env::current_exe().context("cannot find the running executable")?;
-    // Test executables are one level deeper than binaries.
-    let dir = executable.ancestors().nth(2).context("the executable has no directory")?;
+    let dir = built_programs()?;
     for operator in Operator::ALL {
         let flags = flags(operator)?;
         ensure!(flags.len() > 1, "{operator} gets no flags");
