@@ -2,11 +2,11 @@
 
 use std::thread::{self, JoinHandle};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use olm_tools::ALONE_BEGIN;
 
 use super::background::BackgroundCommand;
-use super::programs::{LowPriorityTest, OneTest};
+use super::programs::{LowPriorityTests, TestSelection};
 use super::run::Run;
 use crate::build::{self, Built, Executable};
 use crate::progress::Progress;
@@ -53,23 +53,38 @@ impl Node {
     }
 }
 
-/// A test that asks `opm` about everything in real catalogs, which takes minutes of processor time. It gets what is left
-/// while the last scenarios are played, most of which rest: at that priority it would come to nothing before.
-pub(super) struct PeerComparison<'a> {
-    /// What it is in, until it begins.
-    program: Option<&'a Executable>,
-    running: Option<LowPriorityTest>,
+/// Tests that keep a processor busy for a minute or longer, and have no deadline that a busy machine could miss. They get
+/// what is left while the last scenarios are played, most of which rest: at that priority they would come to nothing
+/// before.
+pub(super) struct LongTests<'a> {
+    /// Those that have not begun.
+    waiting: Vec<(&'a Executable, Option<&'static str>)>,
+    running: Vec<LowPriorityTests>,
 }
 
-impl<'a> PeerComparison<'a> {
-    /// The test.
-    pub(super) const TEST: OneTest =
-        OneTest { package: "olm-catalog", program: "main", name: "peer::catalogs_of_the_corpus" };
+impl<'a> LongTests<'a> {
+    /// What these are: `opm` and we are asked about everything in real catalogs, and problems are solved by a
+    /// brute-force oracle, too.
+    pub(super) const ALL: [TestSelection; 2] = [
+        TestSelection {
+            package: "olm-catalog",
+            program: "main",
+            test: Some("peer::catalogs_of_the_corpus"),
+        },
+        TestSelection { package: "olm-resolver", program: "main", test: None },
+    ];
 
-    /// Looks for its program.
-    pub(super) fn of(built: &'a Built) -> Self {
-        let program = built.executables.iter().find(|one| Self::TEST.is_in(one));
-        Self { program, running: None }
+    /// Looks for their programs.
+    ///
+    /// # Errors
+    /// Cargo has not built one.
+    pub(super) fn of(built: &'a Built) -> Result<Self> {
+        let program = |tests: &TestSelection| {
+            let program = built.executables.iter().find(|one| tests.is_of(one));
+            program.with_context(|| format!("there is no {} of {}", tests.program, tests.package))
+        };
+        let waiting = Self::ALL.iter().map(|tests| Ok((program(tests)?, tests.test)));
+        Ok(Self { waiting: waiting.collect::<Result<_>>()?, running: Vec::new() })
     }
 
     /// Takes a line of the scenarios on API servers in.
@@ -79,22 +94,19 @@ impl<'a> PeerComparison<'a> {
         }
     }
 
-    /// Waits for its end; it begins now when it has not before.
-    pub(super) fn end(mut self, run: &mut Run) {
+    /// Waits for their end; they begin now when they have not before.
+    ///
+    /// # Errors
+    /// One was not there.
+    pub(super) fn end(mut self, run: &mut Run) -> Result<()> {
         self.begin();
-        let ended = match self.running {
-            Some(running) => running.finish(&mut run.summary),
-            None => Err(anyhow!("cargo has not built its program")),
-        };
-        if let Err(error) = ended {
-            run.summary.check(Self::TEST.name, Err(error));
-        }
+        let ended = self.running.into_iter().map(|tests| tests.finish(&mut run.summary));
+        ended.fold(Ok(()), Result::and)
     }
 
     fn begin(&mut self) {
-        if let Some(program) = self.program.take() {
-            self.running = Some(LowPriorityTest::begin(program, Self::TEST.name));
-        }
+        let waiting = self.waiting.drain(..);
+        self.running.extend(waiting.map(|(program, test)| LowPriorityTests::begin(program, test)));
     }
 }
 
@@ -113,5 +125,32 @@ impl Documentation {
     /// It has a warning, or something does not compile.
     pub(super) fn finish(self) -> Result<Built> {
         self.0.join().unwrap_or_else(|_| bail!("rendering it has panicked, see above"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_tests_without_a_program_are_reported() {
+        let program = |package: &str| Executable {
+            package: package.to_owned(),
+            name: "main".to_owned(),
+            folder: package.into(),
+            path: "main".into(),
+            tests: true,
+        };
+        let built = |packages: &[&str]| Built {
+            executables: packages.iter().copied().map(program).collect(),
+            ..Built::default()
+        };
+        let both = built(&["olm-resolver", "olm-types", "olm-catalog"]);
+        let found = LongTests::of(&both).unwrap().waiting;
+        let found: Vec<_> = found.iter().map(|(one, test)| (&*one.package, *test)).collect();
+        let peer = ("olm-catalog", Some("peer::catalogs_of_the_corpus"));
+        assert_eq!(found, [peer, ("olm-resolver", None)]);
+        let refused = LongTests::of(&built(&["olm-catalog"])).err().unwrap();
+        assert_eq!(refused.to_string(), "there is no main of olm-resolver");
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn run(run: &mut Run, base: Option<&str>) -> Result<()> {
     quick(run);
     let Some(built) = compile(run) else { return Ok(()) };
     run.stage("tests of the crates that are reached", |run| {
-        unit_tests(run, &built, None, |package| crates.contains(package));
+        unit_tests(run, &built, &[], |package| crates.contains(package));
     });
     let only = concerned.map(|only| only.into_iter().collect::<Vec<_>>().join(","));
     if only.as_deref() != Some("") {

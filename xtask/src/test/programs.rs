@@ -18,12 +18,14 @@ use crate::workspace::{cargo, root, target, xtask};
 use olm_tools::times;
 
 /// Runs test programs, two at a time where there are two processors, those that took longest first.
-/// The output of each comes when it is over, as a whole. The test `but` is left out.
+/// The output of each comes when it is over, as a whole. Those of `but` are left out.
 pub(super) fn side_by_side(
     mut programs: Vec<&Executable>,
-    but: Option<&OneTest>,
+    but: &[TestSelection],
     summary: &mut Summary,
 ) {
+    let left_out = |program: &Executable| but.iter().find(|tests| tests.is_of(program));
+    programs.retain(|program| left_out(program).is_none_or(|tests| tests.test.is_some()));
     programs.sort_by_key(|program| std::cmp::Reverse(times::last(&remembered(program))));
     let at_once = thread::available_parallelism().map_or(1, usize::from);
     let (pending, done) = (Mutex::new(programs.into_iter()), Mutex::new(summary));
@@ -31,8 +33,8 @@ pub(super) fn side_by_side(
         loop {
             let Some(program) = pending.lock().ok().and_then(|mut it| it.next()) else { return };
             let mut command = command(program);
-            if let Some(test) = but.filter(|test| test.is_in(program)) {
-                command.args(["--exact", "--skip", test.name]);
+            if let Some(test) = left_out(program).and_then(|tests| tests.test) {
+                command.args(["--exact", "--skip", test]);
             }
             let begun = Instant::now();
             let (output, results) = captured(program, command);
@@ -45,50 +47,51 @@ pub(super) fn side_by_side(
     thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
 }
 
-/// Where a test is.
+/// A test program, or one test of it.
 #[derive(Debug)]
-pub(super) struct OneTest {
+pub(super) struct TestSelection {
     pub(super) package: &'static str,
     pub(super) program: &'static str,
-    pub(super) name: &'static str,
+    /// All of them when there is none.
+    pub(super) test: Option<&'static str>,
 }
 
-impl OneTest {
-    /// Whether this program holds it.
-    pub(super) fn is_in(&self, program: &Executable) -> bool {
+impl TestSelection {
+    /// Whether it is of this program.
+    pub(super) fn is_of(&self, program: &Executable) -> bool {
         program.tests && program.package == self.package && program.name == self.program
     }
 }
 
-/// A test that runs while other stages do.
+/// Tests that run while other stages do.
 #[derive(Debug)]
-pub(super) struct LowPriorityTest {
+pub(super) struct LowPriorityTests {
     program: Executable,
-    name: &'static str,
     running: JoinHandle<(String, Result<Results>)>,
 }
 
-impl LowPriorityTest {
-    /// Has it run with the processor time that others leave.
-    pub(super) fn begin(program: &Executable, name: &'static str) -> Self {
+impl LowPriorityTests {
+    /// Has them run with the processor time that others leave.
+    pub(super) fn begin(program: &Executable, test: Option<&str>) -> Self {
         let mut command = as_cargo_runs(program, of_low_priority(&program.path));
-        command.args(["--exact", name]);
+        command.args(test.iter().flat_map(|test| ["--exact", test]));
         let program = program.clone();
         let runs = program.clone();
-        Self { program, name, running: thread::spawn(move || captured(&runs, command)) }
+        Self { program, running: thread::spawn(move || captured(&runs, command)) }
     }
 
-    /// Waits for it, prints what it has printed, and counts it.
+    /// Waits for them, prints what they have printed, and counts them.
     ///
     /// # Errors
     /// The program has no such test.
     pub(super) fn finish(self, summary: &mut Summary) -> Result<()> {
         let ended = self.running.join();
         let (output, results) = ended.map_err(|_| anyhow!("reading its output has panicked"))?;
-        println!("\n{} of {}\n{output}", self.name, self.program.package);
+        let Executable { name, package, .. } = &self.program;
+        println!("\n{name} of {package}\n{output}");
         let ran = results.as_ref().map_or(1, |it| it.passed + it.failed + it.not_run);
         count(&self.program, results, summary);
-        ensure!(ran > 0, "{} has no test {}", self.program.name, self.name);
+        ensure!(ran > 0, "{name} of {package} lacks the test that was asked for");
         Ok(())
     }
 }

@@ -7,8 +7,8 @@ use anyhow::{Result, bail, ensure};
 use super::Arguments;
 use super::advisories;
 use super::background::BackgroundCommand;
-use super::beside::{Documentation, Node, PeerComparison};
-use super::programs::{OneTest, counted, developer_command, side_by_side, streamed};
+use super::beside::{Documentation, LongTests, Node};
+use super::programs::{TestSelection, counted, developer_command, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, EVERYTHING, Executable, FEATURES, WORKSPACE};
@@ -41,14 +41,14 @@ pub(super) fn all(run: &mut Run) {
     // Cargo lets one build wait for another, and those that were begun link an image first.
     run.stage("tests in the documentation", documented_tests);
     let documentation = Documentation::begin();
-    let mut peer = PeerComparison::of(&built);
+    let mut long_tests = LongTests::of(&built);
     run.stage("unit tests, property tests and snapshots", |run| {
-        unit_tests(run, &built, Some(&PeerComparison::TEST), |_| true);
+        unit_tests(run, &built, &LongTests::ALL, |_| true);
     });
     run.stage("scenarios on real API servers", |run| {
         play(run, &built, &[], |line| {
             node.read(line);
-            peer.read(line);
+            long_tests.iter_mut().for_each(|tests| tests.read(line));
         });
     });
     // They wait most of their time, for Kubernetes' garbage collector and until nothing is written any more.
@@ -56,7 +56,11 @@ pub(super) fn all(run: &mut Run) {
         plans.and_then(BackgroundCommand::finish)
     });
     run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
-    run.stage("what is left of the comparison with opm, begun before", |run| peer.end(run));
+    run.stage("what is left of the longest unit tests, begun before", |run| {
+        if let Err(error) = long_tests.and_then(|tests| tests.end(run)) {
+            run.summary.check("the longest unit tests", Err(error));
+        }
+    });
     run.check("what is left of the documentation, begun before", |progress| {
         build::keep_own(&[&built, &documentation.finish()?], progress)
     });
@@ -139,11 +143,11 @@ pub(super) fn compile(run: &mut Run) -> Option<Built> {
     }
 }
 
-/// Runs the test programs of some packages, apart from the scenarios and one test.
+/// Runs the test programs of some packages, apart from the scenarios and what `but` names.
 pub(super) fn unit_tests(
     run: &mut Run,
     built: &Built,
-    but: Option<&OneTest>,
+    but: &[TestSelection],
     wanted: impl Fn(&str) -> bool,
 ) {
     let programs = built.executables.iter().filter(|one| one.tests && !is_scenarios(one));

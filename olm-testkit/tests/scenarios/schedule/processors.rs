@@ -9,7 +9,7 @@ use std::time::Duration;
 const ASK: Duration = Duration::from_millis(500);
 
 /// Of 100 parts of the time of all processors, how many rest when there is work to begin.
-const REST: u64 = 15;
+const REST: u64 = 8;
 
 /// The counters of `/proc/stat` for time at rest, or of programs of low priority: `nice`, `idle` and
 /// `iowait`, by their place among all.
