@@ -119,11 +119,16 @@ pub fn document(progress: &Progress) -> Result<Built> {
     run("documentation", command, progress).context("the documentation has errors")
 }
 
-/// A program that gets the processor time that others leave.
+/// A program that gets the processor time that others leave. Linux schedules it when no other task can run, so that it
+/// delays none.
 pub fn of_low_priority(program: impl AsRef<OsStr>) -> Command {
-    let mut nice = Command::new("nice");
-    nice.args(["-n", "19"]).arg(program);
-    nice
+    let mut command = Command::new("nice");
+    command.args(["-n", "19"]);
+    if cfg!(target_os = "linux") {
+        command.args(["chrt", "--idle", "0"]);
+    }
+    command.arg(program);
+    command
 }
 
 /// Keeps what these builds made of the workspace's own packages for a checkout with the same sources.

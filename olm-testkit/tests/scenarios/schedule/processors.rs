@@ -11,7 +11,7 @@ const ASK: Duration = Duration::from_millis(500);
 /// Of 100 parts of the time of all processors, how many rest when there is work to begin.
 const REST: u64 = 8;
 
-/// The counters of `/proc/stat` for time at rest, or of programs of low priority: `nice`, `idle` and
+/// The counters of `/proc/stat` for time at rest, or of programs with a nice value: `nice`, `idle` and
 /// `iowait`, by their place among all.
 const AT_REST: [usize; 3] = [1, 3, 4];
 

@@ -27,9 +27,10 @@ fn sum(counts: impl Fn(&str) -> bool) -> u32 {
 
 /// Beginnings of names, and what those scenarios share: of each lane one is played at a time.
 const LANES: &[(&str, &str)] = &[
-    // What a busy machine disturbs.
-    ("slow::", "seconds beside slow servers"),
-    ("writes::", "steps of writing"),
+    // What a busy machine disturbs: clusters of their own start one at a time.
+    ("replicas::deposed", "steps and seconds"),
+    ("writes::", "steps and seconds"),
+    ("slow::", "slow servers"),
     // Two operators, between which and the API server something goes wrong.
     ("faults::", "faults"),
     // Two operators that are replaced, or get a second program beside them.
