@@ -26,7 +26,9 @@ pub(super) fn watch(report: impl Fn(bool) + Send + 'static) -> io::Result<()> {
             thread::sleep(ASK);
             before = counted();
             if let Some((rest_now, all_now)) = before {
-                report((rest_now - rest) * 100 > (all_now - all) * REST);
+                // Linux may take back what it counted as waiting for a disk.
+                let (rest, all) = (rest_now.saturating_sub(rest), all_now.saturating_sub(all));
+                report(rest * 100 > all * REST);
             }
         }
     })?;
